@@ -12,18 +12,11 @@ import torch
 
 import workbench as wb
 from tests.export.gpu_calls import CASES, agrees, given, operator_of
-from tests.export.gpu_session import CUDA, refusal
-from tests.runtime.gpu.fake_driver import emulated
-from workbench.codegen.cuda.grid.launches import each_launch
+from tests.export.gpu_session import CUDA
+from tests.export.stand_in import images, refusal
 from workbench.export.stable import building
 
 NAMES = ("matmul", "decaying", "embedding")
-
-
-def images(kernel):
-    """Takes the path of an emulated kernel for machine code; the first is of another GPU."""
-    names = [launch.name for launch in each_launch(kernel.launches)]
-    return (b"no machine code\0", str(emulated(kernel.source, names).path).encode() + b"\0")
 
 
 def exported(name):

@@ -10,28 +10,12 @@ import torch
 
 import workbench as wb
 from tests.export.gpu_calls import CASES, agrees, given, on_gpu, operator_of, smooth, tiny
-from tests.runtime.gpu.fake_driver import H200, emulated
-from workbench.codegen.cuda.grid.launches import each_launch
-from workbench.export.pytorch import on_gpu as preparing
+from tests.export.stand_in import image, refusal
+from workbench.export.cuda import at_hand
 from workbench.export.pytorch import registry
 from workbench.export.pytorch.registry import known
 
 CUDA = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
-
-
-def image(kernel, device):
-    """Takes the path of an emulated kernel for machine code."""
-    names = [launch.name for launch in each_launch(kernel.launches)]
-    return str(emulated(kernel.source, names).path).encode() + b"\0"
-
-
-def refusal(call):
-    """The kind of an exception, and the first line of its words."""
-    try:
-        call()
-    except Exception as error:
-        return [type(error).__name__, str(error).splitlines()[0]]
-    return []
 
 
 def calls(name):
@@ -64,7 +48,7 @@ def odd_arrays():
 
 def derivatives(name):
     """An operator and its gradients by kernels for GPUs alone: what PyTorch checks, and differences."""
-    registry.hosted = lambda family: preparing.library_for(family, 0)
+    registry.hosted = lambda family: at_hand.library_for(family, 0)
     found = wb.export.torch(operator_of(name), namespace="wb_gpu_all", gpu=True)
     values = given(name, tiny(name), torch, "cpu")
     checked = set(torch.library.opcheck(found.default, tuple(values)).values())
@@ -72,8 +56,7 @@ def derivatives(name):
 
 
 if __name__ == "__main__":
-    preparing.device_at = lambda number: H200
-    preparing.image_for = image
+    at_hand.image_for = image
     said = {name: calls(name) for name in ("matmul", "decaying")}
     said |= odd_arrays()
     said["replaced"] = refusal(lambda: wb.export.torch(wb.ops.matmul, namespace="wb_gpu").default.redispatch(

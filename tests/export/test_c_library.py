@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import workbench as wb
 from tests.export.c_calls import Library, Tensor, tensor
 from tests.support import PACKAGE
 from workbench.errors import IllegalSchedule, LoweringError, WorkbenchError
+from workbench.export.dispatch import LEVELS
 
 MATMUL = "def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }"
 
@@ -125,6 +127,15 @@ def test_a_schedule_that_is_right_for_some_sizes_runs_for_those_alone(tmp_path):
         assert found.tensors(A=a, B=b) == 0
         assert found.text("kernel").endswith(f": {kernel}")
         np.testing.assert_array_equal(b, np.cumsum(a, dtype=np.float32))
+
+
+def test_a_library_for_other_processors_says_so_at_the_call(monkeypatch, tmp_path):
+    monkeypatch.setitem(LEVELS, "x86_64", tuple(replace(level, test="0") for level in LEVELS["x86_64"][-1:]))
+    monkeypatch.setitem(LEVELS, "aarch64", tuple(replace(level, test="0") for level in LEVELS["aarch64"][-1:]))
+    found = library(wb.operator(MATMUL.replace("mm", "elsewhere")), tmp_path)
+    assert found.tensors(**arrays(2, 3, 2)) == -15
+    assert found.text("message") == "elsewhere: the library has kernels for other processors only"
+    assert found.text("isa") == "none"
 
 
 def test_what_cannot_be_exported_is_refused(tmp_path):

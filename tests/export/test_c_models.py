@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import re
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
 
 import workbench as wb
+from tests.export.alone import alone
 from tests.export.test_c_example import needed, run
 from tests.graph.passes.test_random_networks import random_network
 from tests.support import examples
@@ -122,7 +126,7 @@ def example(exported: wb.export.CLibrary, compiler: str) -> str:
     folder = exported.directory
     program = folder / f"example-{compiler}"
     run(needed(compiler), *STRICT, "-g", f"-I{folder / 'include'}", str(exported.example), f"-L{folder / 'lib'}",
-        "-lmlp", "-o", str(program))  # fmt: skip
+        f"-l{exported.name}", "-o", str(program))  # fmt: skip
     return str(program)
 
 
@@ -137,6 +141,76 @@ def test_random_networks_compute_the_same(seed, tmp_path):
     assert library([x], found) == 0, library.message()
     for mine, each in zip(found, results, strict=True):
         np.testing.assert_allclose(mine, each, rtol=1e-4, atol=1e-4 * np.abs(each).max())
+
+
+# -- weights that kernels read in another order --
+
+
+HEAVY = "fn main(x: float32[batch, 192]) { matmul(matmul(matmul(x, const#0), const#1), const#0) }"
+
+
+@pytest.fixture(scope="module")
+def heavy(tmp_path_factory: pytest.TempPathFactory) -> tuple[wb.graph.BuiltModel, wb.export.CLibrary]:
+    """A model with weights whose panels are worth packing, one of them read twice."""
+    built = wb.build(wb.model(HEAVY, [array(192, 256), array(256, 192)])).prepare(batch=96)
+    return built, wb.export.c(built, tmp_path_factory.mktemp("heavy"), name="heavy")
+
+
+def packings(library: wb.export.CLibrary) -> dict[str, int]:
+    """Level → how many weights its kernels take packed."""
+    text = (library.directory / "src" / "heavy" / "heavy.c").read_text(encoding="utf-8")
+    rows = re.search(r"wb_model_levels\[\] = \{\n(.*?)\};", text, re.DOTALL)
+    assert rows is not None
+    found = re.findall(r"\{wb_codes_(\w+), .* (\d+), \d+\},", rows[1])
+    return {level: int(count) for level, count in found}
+
+
+def test_weights_are_packed_once_by_whichever_of_many_threads_comes_first(heavy):
+    built, exported = heavy
+    counts = packings(exported)
+    assert counts
+    assert all(0 < count <= 2 for count in counts.values()), "the weight that is read twice is packed once"
+    library = Library(exported)
+    inputs = [array(96, 192, seed=n) for n in range(8)]
+    started, results = Barrier(len(inputs)), [np.full((96, 256), np.nan, np.float32) for _ in inputs]
+
+    def call(n: int) -> int:
+        started.wait()
+        return library([inputs[n]], [results[n]])
+
+    with ThreadPoolExecutor(len(inputs)) as pool:
+        assert list(pool.map(call, range(len(inputs)))) == [0] * len(inputs)
+    for x, result in zip(inputs, results, strict=True):
+        expected = built.model.evaluate(x)
+        np.testing.assert_allclose(result, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("isa", ["avx2", "baseline"])
+def test_each_level_packs_in_its_own_way(heavy, isa, tmp_path):
+    built, exported = heavy
+    x = array(96, 192, seed=9)
+    np.save(tmp_path / "x.npy", x)
+    alone(f"""
+import ctypes
+import numpy as np
+library = ctypes.CDLL({str(exported.library)!r})
+library.heavy_isa.restype = ctypes.c_char_p
+assert library.heavy_isa() == {isa!r}.encode()
+x, y = np.load("x.npy"), np.full((96, 256), np.nan, np.float32)
+for _ in range(2):
+    assert library.heavy(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data), None) == 0
+np.save("y.npy", y)
+""", folder=tmp_path, WORKBENCH_ISA=isa)  # fmt: skip
+    expected = built.model.evaluate(x)
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
+
+
+def test_valgrind_finds_packed_weights_freed(heavy):
+    valgrind, exported = needed("valgrind"), heavy[1]
+    said = run(valgrind, "--error-exitcode=9", "--leak-check=full", "--show-leak-kinds=all", example(exported, "gcc"),
+               LD_LIBRARY_PATH=str(exported.library.parent))  # fmt: skip
+    assert "0 errors from 0 contexts" in said
+    assert "All heap blocks were freed" in said
 
 
 def test_what_is_no_function_of_c_is_refused(tmp_path, mlp):

@@ -83,5 +83,5 @@ def test_models_and_operators_are_packages_of_their_own(models, tmp_path, packag
     assert "not an argument, because nothing reads it: unread" in package.notes
     with pytest.raises(WorkbenchError, match="export two packages"):
         wb.export.package({**models, "softmax": wb.ops.softmax}, tmp_path)
-    with pytest.raises(WorkbenchError, match="torch=True is for operators"):
+    with pytest.raises(WorkbenchError, match="torch= and gpu= are for operators"):
         wb.export.package(models, tmp_path, torch=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,23 +9,12 @@ import pytest
 
 import workbench as wb
 from tests.export.alone import alone
-from tests.export.test_torch_on_gpu import STAND_IN
-from tests.support import ROOT
-from workbench.errors import BuildError, WorkbenchError
-from workbench.export.stable.gpu_part import images_of
-from workbench.runtime.compilers.gpu_compiling import compiler_version
+from tests.export.stand_in import session
+from workbench.errors import WorkbenchError
+from workbench.export.cuda.embedded import images_of
 
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here to export to")
 MATMUL = "def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }"
-
-
-@pytest.fixture
-def compiler() -> None:
-    """One that makes machine code."""
-    try:
-        compiler_version()
-    except BuildError as reason:
-        pytest.skip(f"install nvidia-cuda-nvrtc: {reason}")
 
 
 def test_a_target_that_is_no_gpu_is_refused(tmp_path):
@@ -36,7 +22,7 @@ def test_a_target_that_is_no_gpu_is_refused(tmp_path):
         wb.export.torch_library(wb.ops.matmul, tmp_path / "lib.so", gpu="c")
 
 
-@pytest.mark.usefixtures("compiler")
+@pytest.mark.usefixtures("cuda_compiler")
 def test_machine_code_is_that_of_the_gpu_that_is_named_or_of_each_generation():
     op = wb.operator("def thrice(float(N) x) -> (y) { y(i) = 3 * x(i) }")
     named, any_gpu = (images_of(wb.generate(wb.autoschedule(op, t, N=64), t)) for t in ("h200", "cuda"))
@@ -45,7 +31,7 @@ def test_machine_code_is_that_of_the_gpu_that_is_named_or_of_each_generation():
     assert len({*named, *any_gpu}) >= 2
 
 
-@pytest.mark.usefixtures("compiler")
+@pytest.mark.usefixtures("cuda_compiler")
 @pytest.mark.skipif(torch.cuda.is_available(), reason="install no GPU: there is one, tests/gpu looks at it")
 def test_with_machine_code_it_loads_without_a_gpu_and_says_so_when_one_is_wanted(tmp_path):
     written = wb.export.torch_library(wb.operator(MATMUL), tmp_path / "libmm.so", orders=0, gpu="h200")
@@ -69,14 +55,7 @@ else:
 @pytest.mark.skipif(sys.platform != "linux", reason="install Linux: the library stands in for libcuda.so.1")
 def test_calls_above_a_stand_in(tmp_path: Path, compilers: dict[str, tuple[str, ...]]) -> None:
     """The kernels, their gradients and the C++ between run as on a GPU; only the driver below is not NVIDIA's."""
-    (compiler, *_) = compilers.values()
-    library = tmp_path / "libcuda.so.1"
-    subprocess.run([*compiler, "-shared", "-fPIC", "-w", "-o", str(library), str(STAND_IN), "-ldl"], check=True)
-    variables = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
-    command = (sys.executable, "-m", "tests.export.gpu_library_session", str(tmp_path))
-    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {
+    assert session("tests.export.gpu_library_session", tmp_path, compilers) == {
         "matmul": [True] * 3, "decaying": [True] * 3, "embedding": [True] * 3,
         "index": ["IndexError", "embedding: an index of table in O is out of range: idx(n) (dimension 0); "
                                 "nothing was written"],

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
+from tests.export.stand_in import session
 from tests.gpu_schedules import bound
-from tests.support import ROOT
 from workbench.errors import WorkbenchError
 from workbench.export.dispatch import families_for, family_like, family_of, with_gpu
 
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here to export to")
 
 CUDA = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
-STAND_IN = ROOT / "tests/runtime/gpu/fake_libcuda.c"
 
 
 def test_a_schedule_for_a_gpu_does_not_disturb_calls_on_the_processor():
@@ -60,14 +56,7 @@ def test_what_is_made_of_an_operator_has_kernels_for_the_same_sizes():
 @pytest.mark.skipif(sys.platform != "linux", reason="install Linux: the library stands in for libcuda.so.1")
 def test_calls_above_a_stand_in(tmp_path: Path, compilers: dict[str, tuple[str, ...]]) -> None:
     """The kernels, their gradients and the C between run as on a GPU; only the driver below is not NVIDIA's."""
-    (compiler, *_) = compilers.values()
-    library = tmp_path / "libcuda.so.1"
-    subprocess.run([*compiler, "-shared", "-fPIC", "-w", "-o", str(library), str(STAND_IN), "-ldl"], check=True)
-    variables = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
-    command = (sys.executable, "-m", "tests.export.gpu_session")
-    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {
+    assert session("tests.export.gpu_session", tmp_path, compilers) == {
         "matmul": {"right": [True, True], "titles": ["h200: M=64, K=32, N=48", "h200: all sizes"]},
         "decaying": {"right": [True, True], "titles": ["h200: M=8, N=32", "h200: all sizes"]},
         "index": ["IndexError", "embedding: an index of table in O is out of range: idx(n) (dimension 0); "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,10 +31,11 @@ from workbench.export.dispatch import (
     Source,
     Unit,
     family_of,
-    for_gpu,
     front_text,
+    gpu_target,
     linked,
     runtime_file,
+    with_gpu,
 )
 from workbench.export.dispatch.architectures import compiler_for, levels_of, native
 from workbench.export.dispatch.files import folder_of, put_file, write_files
@@ -89,7 +89,7 @@ class CLibrary:
 
 
 def c(
-    what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None = None, name: str | None = None
+    what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | bool | None = None, name: str | None = None
 ) -> CLibrary:  # fmt: skip
     """Write an operator as a C library: the library, its header, an example, its sources, pkg-config and CMake files.
 
@@ -97,8 +97,9 @@ def c(
     of them is run through the default recipe.  The library holds kernels for every instruction set level and takes the
     highest that the processor has when it is loaded; where a cross compiler is found, it is built for 64-bit ARM too.
 
-    For NVIDIA GPUs there are a `.cu` for each schedule whose loops are bound, and functions that start the kernels on a
-    stream; `gpu` ("cuda", "h200", a Target) asks for them also where no schedule is for a GPU.
+    For NVIDIA GPUs there is a library more where schedules are for one, or `gpu` asks for it (True, "h200", a Target):
+    machine code for that GPU, else for each generation, and a function that starts the kernels on a stream; NVIDIA's
+    driver alone is needed.  The kernels stand beside it as CUDA.
     Of a built model, `wb.build(model)`, the library is one function for the sizes it was prepared for, called `name`
     ("model", or the entry's own name), over dense arrays; kernels, weights and the plan of its arena are inside.
 
@@ -108,11 +109,11 @@ def c(
         return _model_library(what, folder_of(directory), name, gpu)
     if name is not None:
         raise WorkbenchError("name= is for built models; an operator's library is called as the operator is")
-    return written_c(family_of(what), folder_of(directory), gpu)
+    return written_c(with_gpu(family_of(what), gpu_target(gpu)), folder_of(directory))
 
 
 def _model_library(built: BuiltModel, folder: Path, name: str | None, gpu: object) -> CLibrary:
-    if gpu is not None:
+    if gpu:
         raise WorkbenchError("a built model is for the processor: gpu= is for operators")
     from workbench.export.models.model_interface import model_interface  # operators do without models
     from workbench.export.models.model_library import written_model
@@ -122,13 +123,9 @@ def _model_library(built: BuiltModel, folder: Path, name: str | None, gpu: objec
     return CLibrary(interface.name, folder, {native(): made.library}, made.files, made.kernels, made.notes)
 
 
-def written_c(
-    everything: Family, folder: Path, gpu: str | Target | None = None, architectures: Iterable[str] = LEVELS
-) -> CLibrary:  # fmt: skip
-    """The same of a family, for some architectures."""
-    checked_for_c(everything.op.name)
-    bound = tuple(v for v in everything.variants if for_gpu(v.schedule))
-    family = replace(everything, variants=tuple(v for v in everything.variants if v not in bound))
+def written_c(family: Family, folder: Path, architectures: Iterable[str] = LEVELS) -> CLibrary:
+    """The same of a family, for some architectures, and for GPUs where it has kernels for them."""
+    checked_for_c(family.op.name)
     parts = [_part(family, architecture) for architecture in architectures]
     interface = interface_of(family)
     files = _common_files(interface) | {f"src/{family.op.name}/{s.name}": s.text for p in parts for s in p.sources}
@@ -137,8 +134,8 @@ def written_c(
     written = tuple(write_files(folder, files))
     placed = {p.architecture: _placed(folder, p.architecture, p.library) for p in parts if p.library is not None}
     notes = tuple(note for part in parts for note in part.notes)
-    if bound or gpu is not None:
-        on_gpu = write_cuda(interface, bound, gpu or "cuda", folder)
+    if family.gpu is not None:
+        on_gpu = write_cuda(interface, family.gpu, folder)
         written, kernels, notes = (*written, *on_gpu.files), (*kernels, *on_gpu.kernels), (*notes, *on_gpu.notes)
         placed |= on_gpu.libraries
     return CLibrary(family.op.name, folder, placed, (*written, *placed.values()), kernels, notes)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.export.dispatch import checked_name, family_of, for_processor
+from workbench.export.dispatch import checked_name, family_of, gpu_target, with_gpu
+from workbench.target import Target
 
 
-def jax(what: Any, /, *, name: str | None = None) -> Callable[..., Any]:
+def jax(what: Any, /, *, name: str | None = None, gpu: str | Target | bool | None = None) -> Callable[..., Any]:
     """A function of JAX's arrays that calls the kernels of an operator, alone or in a jitted program.
 
     `what` is an operator, a schedule, a study, or a list of schedules and studies of one operator; sizes for which none
@@ -18,10 +19,14 @@ def jax(what: Any, /, *, name: str | None = None) -> Callable[..., Any]:
     (`wb.grad`) and rules for `jax.vmap` and for sharded arrays; threads and memory are XLA's.  Under a `name` that was
     exported already the kernels are replaced.
 
+    It runs on NVIDIA GPUs too where schedules are for one, or `gpu` asks for it (True, "h200", a Target): kernels are
+    compiled for the GPU at hand when a program first calls them there, and are started on XLA's stream with memory of
+    its allocator.  Gradients and vmap have theirs from the default recipe.
+
     Raises WorkbenchError where JAX is missing, or if the name is taken by another signature; BuildError without a
     compiler.
     """
-    family = for_processor(family_of(what), "functions of JAX are exported")
+    family = with_gpu(family_of(what), gpu_target(gpu))
     chosen = checked_name(family.op.name if name is None else name, "a function of JAX")
     try:
         from workbench.export.xla.functions import exported  # only this export needs the framework

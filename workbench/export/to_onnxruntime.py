@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import CodegenError, WorkbenchError
-from workbench.export.dispatch import LEVELS, families_for, family_of, for_processor
+from workbench.export.dispatch import LEVELS, families_for, family_of, gpu_target, with_gpu
 from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.files import folder_of, put_file
 from workbench.export.ort.library import Built, built
 from workbench.export.ort.signature import Port, domain_of, inputs_of, outputs_of
 from workbench.records import record
+from workbench.target import Target
 
 
 @record
@@ -68,7 +69,9 @@ class OnnxRuntimeLibrary:
         return str(self)
 
 
-def onnxruntime(what: Any, /, directory: str | PathLike[str]) -> OnnxRuntimeLibrary:
+def onnxruntime(
+    what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | bool | None = None
+) -> OnnxRuntimeLibrary:  # fmt: skip
     """Write an operator for ONNX Runtime: a library of its kernels, a model that calls it, one that does without.
 
     `what` is an operator, a schedule, a study, or a list of schedules and studies of one operator; sizes for which none
@@ -78,10 +81,13 @@ def onnxruntime(what: Any, /, directory: str | PathLike[str]) -> OnnxRuntimeLibr
     with a body of plain ONNX operators.  Threads and memory are ONNX Runtime's.  What the operator updates is an input
     more, and the new value is returned.
 
+    It is an operator of the CUDA execution provider too where schedules are for a GPU, or `gpu` asks for it (True,
+    "h200", a Target): machine code for that GPU, else for each generation, stands in the library, kernels are started
+    on the session's stream, and NVIDIA's driver alone is needed.
+
     Raises BuildError without a compiler, WorkbenchError where onnx is missing or for what cannot be exported.
     """
-    family, folder = family_of(what), folder_of(directory)
-    for_processor(family, "operators of ONNX Runtime are exported")
+    family, folder = with_gpu(family_of(what), gpu_target(gpu)), folder_of(directory)
     try:
         from workbench.export.ort.body.function import function_of  # only this export needs onnx
         from workbench.export.ort.model import model_of, save

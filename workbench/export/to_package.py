@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import BuildError, WorkbenchError, shown
-from workbench.export.dispatch import Family, families_of
+from workbench.export.dispatch import Family, families_of, gpu_target, with_gpu
 from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.family import studies_in
 from workbench.export.dispatch.files import folder_of, put_file, write_files
@@ -27,6 +27,7 @@ from workbench.export.wheel.front_text import calls_text, init_text, shapes_text
 from workbench.export.wheel.project import Project, hook_text, project_of, pyproject_text, readme_text
 from workbench.records import record
 from workbench.runtime.host.processes import CannotStart, run_limited
+from workbench.target import Target
 
 if TYPE_CHECKING:
     from workbench.graph import BuiltModel
@@ -56,7 +57,7 @@ class Package:
 
 def package(
     what: Any, /, directory: str | PathLike[str], *, name: str | None = None, version: str = "0.1.0",
-    license: str | None = None, torch: bool | None = None,
+    license: str | None = None, torch: bool | None = None, gpu: str | Target | bool | None = None,
 ) -> Package:  # fmt: skip
     """Write operators as a wheel, and the project that it was built from: `pip install` needs NumPy alone.
 
@@ -65,17 +66,21 @@ def package(
     with header, example and sources; tests with stored results of the definitions; and the figures of the studies that
     chose its schedules.  With `torch` (None: if PyTorch is installed) it registers them with PyTorch too.
 
+    Where schedules are for a GPU, or `gpu` asks for it (True, "h200", a Target), both have kernels for NVIDIA GPUs too:
+    the C library a function that starts them on a stream, the operators of PyTorch take CUDA tensors.
+
     `name` is "workbench-" and the operators' names unless another is given; `license` an SPDX expression ("MIT"), left
     out unless it is given.  A package of the same name in the directory is replaced.
 
     Of a built model, `wb.build(model)`, or a dictionary of several, each is a function for the sizes it was prepared
-    for, with its weights in its library; `torch` is for operators.
+    for, with its weights in its library; `torch` and `gpu` are for operators.
 
     Raises WorkbenchError for what cannot be exported or named; BuildError without a compiler, or without hatchling.
     """
     if models := _models_in(what):
-        return _of_models(models, folder_of(directory), name, version, license, torch)
-    families, folder = families_of(what), folder_of(directory)
+        return _of_models(models, folder_of(directory), name, version, license, torch or gpu)
+    families = {key: with_gpu(family, gpu_target(gpu)) for key, family in families_of(what).items()}
+    folder = folder_of(directory)
     if torch not in (None, True, False):
         raise WorkbenchError(f"torch={shown(torch)}: expected True, False, or None for whether it is installed")
     _check_names(families)
@@ -131,14 +136,14 @@ def _models_in(what: Any) -> dict[str, BuiltModel]:
 
 def _of_models(
     models: Mapping[str, BuiltModel], folder: Path, name: str | None, version: str, license: str | None,
-    torch: bool | None,
+    more: object,
 ) -> Package:  # fmt: skip
     from workbench.export.models.model_interface import model_interface  # operators do without models
     from workbench.export.models.model_library import written_model
     from workbench.export.models.model_package import model_cases, model_init_text, model_readme_text
 
-    if torch:
-        raise WorkbenchError("torch=True is for operators: wb.export.torch(built) registers a model with PyTorch")
+    if more:
+        raise WorkbenchError("torch= and gpu= are for operators: wb.export.torch(built) registers a model with PyTorch")
     _check_words(models)
     interfaces = {key: model_interface(built, key) for key, built in models.items()}
     project = project_of(interfaces, name, version, license, torch=False, kind="model")

@@ -159,6 +159,14 @@ Result cuCtxGetCurrent(void **context) { *context = depth > 0 ? (void *)CONTEXT 
 Result cuCtxSetCurrent(void *context) { depth = context == (void *)CONTEXT; return OK; }
 Result cuStreamIsCapturing(void *stream, int *recorded) { ENTERED; *recorded = 0; return known(stream) ? OK : INVALID_VALUE; }
 Result cuMemcpyDtoHAsync_v2(void *to, Pointer from, size_t n, void *s) { return cuMemcpyDtoHAsync(to, from, n, s); }
+Result cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t n, void *s) { return cuMemcpyDtoDAsync(to, from, n, s); }
+Result cuMemAlloc_v2(Pointer *block, size_t size) { return cuMemAlloc(block, size); }
+Result cuMemcpyHtoD_v2(Pointer to, const void *from, size_t n) { return copied((void *)to, from, n, 0); }
+Result cuMemcpyDtoH_v2(void *to, Pointer from, size_t n) { return copied(to, (void *)from, n, 0); }
+Result cuCtxGetDevice(int *device) { ENTERED; *device = DEVICE; return OK; }
+Result cuMemAllocAsync(Pointer *block, size_t size, void *stream) { return known(stream) ? cuMemAlloc(block, size) : INVALID_VALUE; }
+Result cuMemFreeAsync(Pointer block, void *stream) { return known(stream) ? cuMemFree(block) : INVALID_VALUE; }
+Result cuDeviceTotalMem_v2(size_t *size, int device) { return cuDeviceTotalMem(size, device); }
 Result cuLibraryLoadData(void **library, const void *path, int *o, void **v, unsigned n, int *p, void **w, unsigned m) {
     return cuModuleLoadData(library, path);
 }

@@ -63,23 +63,29 @@ static wb_host wb_own_host(void)
 
 /* -- arrays -- */
 
-int wb_call_dense(const wb_family *f, void *const *data, const wb_border_value *values, const int64_t *sizes)
+int wb_lay_dense(const wb_family *f, void *const *data, const int64_t *sizes, wb_dense_arrays *made)
 {
-    int64_t shapes[WB_MOST_ARRAYS][WB_MOST_RANK], strides[WB_MOST_ARRAYS][WB_MOST_RANK];
-    wb_array arrays[WB_MOST_ARRAYS];
-    int status = f->holds(sizes);
+    const int status = f->holds(sizes);
     if (status) return status;
     for (int p = 0; p < f->inputs + f->outputs; ++p) {
         int64_t cells = 1;
-        f->shape(p, sizes, shapes[p]);
-        wb_dense(f->parameters[p].rank, shapes[p], strides[p]);
-        for (int d = 0; d < f->parameters[p].rank; ++d) cells *= shapes[p][d];
+        f->shape(p, sizes, made->shapes[p]);
+        wb_dense(f->parameters[p].rank, made->shapes[p], made->strides[p]);
+        for (int d = 0; d < f->parameters[p].rank; ++d) cells *= made->shapes[p][d];
         if (!data[p] && cells && !f->parameters[p].by_value)
             return wb_fail(WB_BAD_POINTER, "%s: %s is NULL", f->name, f->parameters[p].name);
-        arrays[p] = (wb_array){data[p], shapes[p], strides[p]};
+        made->arrays[p] = (wb_array){data[p], made->shapes[p], made->strides[p]};
     }
+    return 0;
+}
+
+int wb_call_dense(const wb_family *f, void *const *data, const wb_border_value *values, const int64_t *sizes)
+{
+    wb_dense_arrays made;
+    const int status = wb_lay_dense(f, data, sizes, &made);
+    if (status) return status;
     wb_host host = wb_own_host();
-    return (int)wb_call(f, arrays, values, sizes, &host);
+    return (int)wb_call(f, made.arrays, values, sizes, &host);
 }
 
 static int wb_take_tensor(const wb_family *f, int place, const workbench_tensor *tensor, wb_array *array, int64_t *strides)

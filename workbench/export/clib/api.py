@@ -10,9 +10,9 @@ from workbench.export.dispatch.front import untold
 from workbench.export.dispatch.size_code import SizeCode
 from workbench.lang.operator import Tensor
 from workbench.records import record
+from workbench.runtime.kernels.border import value_field
 
 API_FILES = ("workbench.h", "api.h", "api.c")
-_FIELDS = {"float": "real", "int": "integer", "bool": "integer", "uint": "natural"}
 
 
 def api_file(name: str) -> str:
@@ -105,13 +105,18 @@ def public_text(interface: Interface) -> str:
 
 
 def _plain(interface: Interface) -> str:
+    call = "    return wb_call_dense(&wb_the_family, wb_data, wb_values, wb_sizes);\n"
+    return f"WB_PUBLIC {interface.plain()}\n{{\n{taken_text(interface)}{call}}}\n"
+
+
+def taken_text(interface: Interface) -> str:
+    """What the plain function takes as arrays by parameter: `wb_sizes`, `wb_data`, `wb_values`."""
     places = {a.name: a for a in interface.arguments}
     sizes = ", ".join(places[n].c_name for n in interface.family.symbols) or "0"
     data = ", ".join(_pointer(places[n]) for n in _arrays(interface.family)) or "NULL"
     return (
-        f"WB_PUBLIC {interface.plain()}\n{{\n    const int64_t wb_sizes[] = {{{sizes}}};\n"
+        f"    const int64_t wb_sizes[] = {{{sizes}}};\n"
         f"    void *const wb_data[] = {{{data}}};\n{_values(interface)}"
-        "    return wb_call_dense(&wb_the_family, wb_data, wb_values, wb_sizes);\n}\n"
     )
 
 
@@ -128,8 +133,7 @@ def _values(interface: Interface) -> str:
     by_name, op = {a.name: a for a in interface.arguments}, interface.family.op
     texts = []
     for name in _arrays(interface.family):
-        dtype, argument = op.tensors[name].dtype, by_name[name]
-        field = "natural" if dtype.is_half else _FIELDS[dtype.kind]
+        argument, field = by_name[name], value_field(op.tensors[name].dtype)
         texts.append(f"{{.{field} = {argument.c_name}}}" if argument.kind == "v" else "{.integer = 0}")
     return f"    const wb_border_value wb_values[] = {{{', '.join(texts)}}};\n"
 

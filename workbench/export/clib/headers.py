@@ -1,13 +1,11 @@
-"""The header of an exported operator."""
+"""The headers of exported libraries: how an operator is called, and what every library has beside that."""
 
 from __future__ import annotations
 
 from workbench.codegen.c.names import comment
 from workbench.export.clib.api import Interface
 
-_TEXT = """/* {name}, made by the Tensor Workbench.
-
-{operator}
+_TEXT = """/* {opening}
 
    Functions answer 0, or what workbench.h lists; {function}_message() says what was wrong, in words. */
 
@@ -20,17 +18,12 @@ _TEXT = """/* {name}, made by the Tensor Workbench.
 extern "C" {{
 #endif
 
-/* Dense arrays, row after row.
-{arguments} */
-{plain};
-
-/* The same for tensors with strides, of the shapes and types above; sizes come from the shapes. */
-{tensors};
+{functions}
 
 /* What the last call of this thread that failed was about. */
 const char *{function}_message(void);
 
-/* Which kernel the last call of this thread ran, and the instruction set the library chose when it was loaded. */
+/* {of_kernel}, and the instruction set the library chose when it was loaded. */
 const char *{function}_kernel(void);
 const char *{function}_isa(void);
 
@@ -48,19 +41,35 @@ void {function}_pool_borrow(void *pool);
 #endif
 """
 
+_FUNCTIONS = """/* Dense arrays, row after row.
+{arguments} */
+{plain};
+
+/* The same for tensors with strides, of the shapes and types above; sizes come from the shapes. */
+{tensors};"""
+
 
 def header_text(interface: Interface) -> str:
     """`<name>.h`: the operator's text, and every function with what it takes."""
     op = interface.family.op
-    return _TEXT.format(
-        name=op.name,
-        operator="\n".join(f"       {comment_line(line)}" for line in op.text.splitlines()),
-        function=interface.function,
-        guard=f"WORKBENCH_{op.name.upper()}_H",
+    text = "\n".join(f"       {comment_line(line)}" for line in op.text.splitlines())
+    functions = _FUNCTIONS.format(
         arguments="\n".join(f"   {a.c_name}: {comment(a.about)}" for a in interface.arguments),
         plain=interface.plain(),
         tensors=interface.tensors(),
     )
+    opening = f"{op.name}, made by the Tensor Workbench.\n\n{text}"
+    of_kernel = "Which kernel the last call of this thread ran"
+    return library_header(op.name, interface.function, opening, functions, of_kernel)
+
+
+def library_header(name: str, function: str, opening: str, functions: str, of_kernel: str) -> str:
+    """The header of a library called `name`, whose functions begin with `function`: what it is, how it is called, what
+    `_kernel()` says, and what every library has."""
+    return _TEXT.format(
+        opening=opening, function=function, guard=f"WORKBENCH_{name.upper()}_H", functions=functions,
+        of_kernel=of_kernel,
+    )  # fmt: skip
 
 
 def comment_line(line: str) -> str:

@@ -6,8 +6,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "host.h"
-
 typedef uint64_t wb_address;
 
 /* The functions of the driver library, under the names it has for them. */
@@ -18,13 +16,17 @@ typedef uint64_t wb_address;
     _(cuDeviceGet, (int *, int)) \
     _(cuDevicePrimaryCtxRetain, (void **, int)) \
     _(cuCtxGetCurrent, (void **)) \
+    _(cuCtxGetDevice, (int *)) \
     _(cuCtxSetCurrent, (void *)) \
     _(cuLibraryLoadData, (void **, const void *, int *, void **, unsigned, int *, void **, unsigned)) \
     _(cuLibraryGetKernel, (void **, void *, const char *)) \
     _(cuKernelSetAttribute, (int, int, void *, int)) \
     _(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
+    _(cuMemAllocAsync, (wb_address *, size_t, void *)) \
+    _(cuMemFreeAsync, (wb_address, void *)) \
     _(cuMemsetD8Async, (wb_address, unsigned char, size_t, void *)) \
     _(cuMemcpyDtoHAsync_v2, (void *, wb_address, size_t, void *)) \
+    _(cuMemcpyDtoDAsync_v2, (wb_address, wb_address, size_t, void *)) \
     _(cuStreamSynchronize, (void *)) \
     _(cuStreamIsCapturing, (void *, int *))
 
@@ -43,7 +45,7 @@ static struct {
 /* The call that runs in this thread. */
 static _Thread_local struct {
     void *stream;
-    int device, code;
+    int number, code; /* the driver's of the device; its first refusal */
     const char *doing, *chosen;
 } wb_now = {.chosen = ""};
 
@@ -86,11 +88,13 @@ static int wb_find_driver(void)
     return status;
 }
 
-/* A context is current in this thread: the primary one of the device, which is that of frameworks. */
-static int wb_enter(int device)
+/* A context is current in this thread until `wb_leave`: the primary one of the device, which is that of frameworks. */
+static int wb_enter(int device, void **outer)
 {
-    void *current = NULL;
-    if (wb_said(wb_driver.cuCtxGetCurrent(&current), "to say which context is current")) return 1;
+    *outer = NULL;
+    if (wb_said(wb_driver.cuCtxGetCurrent(outer), "to say which context is current")) return 1;
+    if (device == WB_CURRENT_DEVICE && *outer) return wb_said(wb_driver.cuCtxGetDevice(&wb_now.number), "the current device");
+    if (device == WB_CURRENT_DEVICE) device = 0;
     if (device < 0 || device >= WB_MOST_DEVICES) return wb_said(101, "a device of this number");
     if (!wb_devices[device].context) {
         int number;
@@ -100,7 +104,14 @@ static int wb_enter(int device)
         wb_devices[device].number = number;
         wb_devices[device].context = context;
     }
-    return current ? 0 : wb_said(wb_driver.cuCtxSetCurrent(wb_devices[device].context), "its context");
+    wb_now.number = wb_devices[device].number;
+    if (*outer == wb_devices[device].context) return 0;
+    return wb_said(wb_driver.cuCtxSetCurrent(wb_devices[device].context), "its context");
+}
+
+static void wb_leave(int device, void *outer)
+{
+    if (outer && device != WB_CURRENT_DEVICE && outer != wb_devices[device].context) wb_driver.cuCtxSetCurrent(outer);
 }
 
 WB_PUBLIC const char *wb_gpu_message(void)
@@ -117,12 +128,13 @@ WB_PUBLIC int wb_gpu_load(int number, const void *image, int device)
     wb_now.code = 0;
     const wb_gpu_unit *unit = &wb_gpu_units[number];
     if (!unit->count || unit->functions[0].kernel) return 0;
-    void *library = NULL;
-    int failed = wb_enter(device);
-    if (!failed) failed = wb_said(wb_driver.cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0), "the machine code");
+    void *library = NULL, *outer;
+    if (wb_enter(device, &outer)) return wb_refused(wb_the_family.name);
+    int failed = wb_said(wb_driver.cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0), "the machine code");
     for (int n = unit->count - 1; n >= 0 && !failed; --n)
         failed = wb_said(wb_driver.cuLibraryGetKernel(&unit->functions[n].kernel, library, unit->functions[n].name),
                          unit->functions[n].name);
+    wb_leave(device, outer);
     return failed ? wb_refused(wb_the_family.name) : 0;
 }
 
@@ -138,7 +150,7 @@ void wb_gpu_launch(const wb_gpu_function *function, const int64_t *grid, const u
     }
     if (shared < 0) shared = 0;
     if (shared > WB_FREE_SHARED)
-        wb_said(wb_driver.cuKernelSetAttribute(WB_MOST_SHARED, (int)shared, function->kernel, wb_devices[wb_now.device].number),
+        wb_said(wb_driver.cuKernelSetAttribute(WB_MOST_SHARED, (int)shared, function->kernel, wb_now.number),
                 function->name);
     if (!wb_now.code)
         wb_said(wb_driver.cuLaunchKernel(function->kernel, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2], block[0],
@@ -182,6 +194,21 @@ static const wb_kernel *wb_for(const wb_level *level, const wb_array *arrays, co
     return NULL;
 }
 
+/* Who calls without memory to lend has the driver's, in the order of the stream. */
+static void *wb_take(const wb_host *host, int64_t bytes, void **handle)
+{
+    wb_address found = 0;
+    if (host->take) return host->take(bytes, handle);
+    if (wb_said(wb_driver.cuMemAllocAsync(&found, (size_t)bytes, wb_now.stream), "memory for temporaries")) return NULL;
+    return (void *)(uintptr_t)found;
+}
+
+static void wb_give(const wb_host *host, void *memory, void *handle)
+{
+    if (host->take) host->give(memory, handle);
+    else wb_said(wb_driver.cuMemFreeAsync((wb_address)(uintptr_t)memory, wb_now.stream), "to free temporaries");
+}
+
 static int64_t wb_started(const wb_family *f, const wb_kernel *kernel, const wb_array *arrays, const wb_border_value *values,
                           const int64_t *sizes, const wb_host *host)
 {
@@ -194,13 +221,20 @@ static int64_t wb_started(const wb_family *f, const wb_kernel *kernel, const wb_
         if (output->zero_fill) wb_gpu_clear(data[p], wb_cells(output->rank, arrays[p].shape) * output->bytes);
     }
     const int64_t bytes = kernel->code->workspace(symbols, 1);
-    if (bytes > 0 && !(space = host->take(bytes, &handle)))
+    if (bytes > 0 && !(space = wb_take(host, bytes, &handle)))
         return wb_fail(WB_NO_MEMORY, "%s: no memory for the kernel's temporaries, %lld bytes", f->name, (long long)bytes);
     const int64_t status = kernel->code->run(data, values, symbols, space, 1);
-    if (space) host->give(space, handle);
+    if (space) wb_give(host, space, handle);
     if (wb_now.code) return wb_refused(f->name);
     if (status > 0 && status <= kernel->check_count) wb_fail((int)status, "%s: %s", f->name, kernel->checks[status - 1]);
     return status;
+}
+
+static void wb_begin(const wb_gpu_host *gpu, const char *chosen)
+{
+    wb_now.stream = gpu->stream;
+    wb_now.code = 0;
+    wb_now.chosen = chosen;
 }
 
 static int64_t wb_gpu_call(const wb_family *f, const wb_array *arrays, const wb_border_value *values, const int64_t *sizes,
@@ -212,13 +246,38 @@ static int64_t wb_gpu_call(const wb_family *f, const wb_array *arrays, const wb_
     const wb_kernel *kernel = wb_for(f->level(), arrays, sizes, &sized);
     if (!sized) return wb_fail(WB_NO_KERNEL, "%s: no kernel for a GPU takes these sizes", f->name);
     if (!kernel) return wb_fail(WB_GPU_STRIDES, "%s: no kernel for a GPU takes arrays that lie so in memory", f->name);
-    wb_now.stream = gpu->stream;
-    wb_now.device = gpu->device;
-    wb_now.code = 0;
-    wb_now.chosen = kernel->name;
+    wb_begin(gpu, kernel->name);
     for (int p = f->inputs; p < f->inputs + f->outputs; ++p) cells |= wb_cells(f->parameters[p].rank, arrays[p].shape);
     if (!cells && !kernel->check_count) return 0;
-    return wb_enter(gpu->device) ? wb_refused(f->name) : wb_started(f, kernel, arrays, values, sizes, host);
+    void *outer;
+    if (wb_enter(gpu->device, &outer)) return wb_refused(f->name);
+    const int64_t status = wb_started(f, kernel, arrays, values, sizes, host);
+    wb_leave(gpu->device, outer);
+    return status;
+}
+
+static int wb_gpu_copy(const wb_host *host, void *to, const void *from, int64_t bytes)
+{
+    const wb_gpu_host *gpu = (const wb_gpu_host *)host;
+    void *outer;
+    wb_begin(gpu, wb_now.chosen);
+    if (wb_enter(gpu->device, &outer)) return wb_refused(wb_the_family.name);
+    const wb_address target = (wb_address)(uintptr_t)to, source = (wb_address)(uintptr_t)from;
+    wb_said(wb_driver.cuMemcpyDtoDAsync_v2(target, source, (size_t)bytes, gpu->stream), "a copy");
+    wb_leave(gpu->device, outer);
+    return wb_now.code ? wb_refused(wb_the_family.name) : 0;
+}
+
+static int wb_gpu_read(const wb_host *host, void *to, const void *from, int64_t bytes)
+{
+    const wb_gpu_host *gpu = (const wb_gpu_host *)host;
+    void *outer;
+    wb_begin(gpu, wb_now.chosen);
+    if (wb_enter(gpu->device, &outer)) return wb_refused(wb_the_family.name);
+    wb_said(wb_driver.cuMemcpyDtoHAsync_v2(to, (wb_address)(uintptr_t)from, (size_t)bytes, gpu->stream), "to read a number");
+    wb_said(wb_driver.cuStreamSynchronize(gpu->stream), "what was started before");
+    wb_leave(gpu->device, outer);
+    return wb_now.code ? wb_refused(wb_the_family.name) : 0;
 }
 
 static int64_t wb_gpu_workspace(const wb_family *f, const wb_array *arrays, const int64_t *sizes, int threads)
@@ -238,7 +297,8 @@ static const char *wb_gpu_last(void)
 
 WB_PUBLIC const wb_entries *wb_open(const wb_threads *threads)
 {
-    static const wb_entries entries = {&wb_the_family, wb_gpu_call, wb_gpu_workspace, wb_message, wb_gpu_last};
+    static const wb_gpu_entries all = {
+        {&wb_the_family, wb_gpu_call, wb_gpu_workspace, wb_message, wb_gpu_last}, wb_gpu_copy, wb_gpu_read};
     (void)threads;
-    return &entries;
+    return &all.entries;
 }

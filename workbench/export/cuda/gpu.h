@@ -4,7 +4,7 @@
 #ifndef WORKBENCH_GPU_H
 #define WORKBENCH_GPU_H
 
-#include "dispatch.h"
+#include "host.h"
 
 #ifndef WB_PUBLIC
 #define WB_PUBLIC __attribute__((visibility("default")))
@@ -13,12 +13,23 @@
 /* Answers beside those of dispatch.h: the driver refused; no kernel takes the arrays as they lie. */
 enum { WB_GPU_REFUSED = -20, WB_GPU_STRIDES = -21 };
 
-/* What a call's `wb_host` begins: memory is the device's, in the order of the stream. */
+enum { WB_CURRENT_DEVICE = -1 }; /* that of the context that is current where the call is made, else the first */
+
+/* What a call's `wb_host` begins: memory is the device's, in the order of the stream; NVIDIA's driver has it where `take`
+   is NULL. */
 typedef struct {
     wb_host host;
     void *stream;
     int device;
 } wb_gpu_host;
+
+/* What `wb_open` gives of kernels on a GPU.  Bytes are copied there in the order of the stream, or read from there, for
+   which the call waits; both answer 0 or what `message` explains. */
+typedef struct {
+    wb_entries entries;
+    int (*copy)(const wb_host *host, void *to, const void *from, int64_t bytes);
+    int (*read)(const wb_host *host, void *to, const void *from, int64_t bytes);
+} wb_gpu_entries;
 
 /* A `__global__` function: its name, and what the driver calls it once its machine code is there. */
 typedef struct {

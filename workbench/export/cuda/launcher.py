@@ -7,8 +7,8 @@ from workbench.codegen.cuda.grid.launches import Amount, Argument, Clear, Launch
 from workbench.export.dispatch import Family, Unit
 from workbench.export.dispatch.size_code import SizeCode, quoted
 from workbench.runtime.gpu.launching import STATUS_BYTES
+from workbench.runtime.kernels.border import value_field
 
-FIELDS = {"float": "real", "int": "integer", "bool": "integer", "uint": "natural"}
 ALIGNMENT = 256
 _RUN = (
     "static int64_t wb_run(void *const *wb_data, const wb_border_value *wb_values, const int64_t *wb_s, "
@@ -110,8 +110,7 @@ class Launcher:
             case "workspace":
                 return "void *", self._at(argument.name)
             case "scalar":
-                field = "natural" if argument.dtype.is_half else FIELDS[argument.dtype.kind]
-                kind = argument.dtype.c_name
+                kind, field = argument.dtype.c_name, value_field(argument.dtype)
                 return kind, f"({kind})wb_values[{self.places[argument.name]}].{field}"
             case "size":
                 return "int64_t", self.code.names("size", argument.name)

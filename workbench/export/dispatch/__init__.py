@@ -12,7 +12,6 @@ from workbench.export.dispatch.family import (
     family_like,
     family_of,
     for_gpu,
-    for_processor,
     gpu_target,
     with_gpu,
 )
@@ -23,6 +22,6 @@ from workbench.export.dispatch.units import RUNTIME_FILES, Unit, runtime_file, u
 
 __all__ = [
     "LEVELS", "RUNTIME_FILES", "Family", "Gpu", "Level", "Source", "Unit", "Variant", "checked_name", "families_for",
-    "families_of", "family_like", "family_of", "for_gpu", "for_processor", "front_text", "gpu_target", "here",
+    "families_of", "family_like", "family_of", "for_gpu", "front_text", "gpu_target", "here",
     "linked", "runtime_file", "units_of", "with_gpu",
 ]  # fmt: skip

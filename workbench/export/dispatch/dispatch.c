@@ -90,7 +90,7 @@ static int wb_meet(const wb_family *f, const wb_array *arrays, int one, int othe
 }
 
 /* An output has memory of its own: another array of the call that it meets, or -1. */
-static int wb_met(const wb_family *f, const wb_array *arrays, int output)
+int wb_met(const wb_family *f, const wb_array *arrays, int output)
 {
     for (int other = 0; other < f->inputs + f->outputs; ++other)
         if (other != output && wb_meet(f, arrays, output, other)) return other;

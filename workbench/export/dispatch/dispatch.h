@@ -106,6 +106,8 @@ const char *wb_last_kernel(void);
 int wb_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int wb_lies(const wb_array *array, int rank, int bytes, const int64_t *strides);
+/* An array that shares memory with an output, both as the arrays of a call are numbered; -1 if there is none. */
+int wb_met(const wb_family *family, const wb_array *arrays, int output);
 void wb_dense(int rank, const int64_t *shape, int64_t *strides);
 int wb_check_rank(const wb_family *family, int parameter, int rank);
 int wb_in_range(const wb_array *array, const wb_parameter *parameter, int64_t lower, int64_t upper, const char *promise);

@@ -42,7 +42,7 @@ def sizes_taken(
 
 
 def _candidates(family: Family) -> Iterator[dict[str, int]]:
-    yield from (v.sizes for v in family.variants)
+    yield from (v.sizes for v in family.every_variant)
     scalars = family.fallbacks[0].sizes
     for number in TRIED:
         for scalar in (1, 0, 2):

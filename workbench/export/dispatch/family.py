@@ -82,6 +82,11 @@ class Family:
         return tuple(p for p in self.op.parameters if p not in self.op.scalars)
 
     @property
+    def every_variant(self) -> tuple[Variant, ...]:
+        """The schedules for the processor, then those for GPUs."""
+        return self.variants if self.gpu is None else (*self.variants, *self.gpu.variants)
+
+    @property
     def updated(self) -> tuple[str, ...]:
         """Outputs that are given: the operator reads them before it writes them."""
         return tuple(o for o in self.op.outputs if self.op.tensors[o].role == "inout")
@@ -91,14 +96,6 @@ def family_of(what: object) -> Family:
     """The family of what is to be exported; WorkbenchError for anything else, and for two operators at once."""
     parts = _parts(what)
     return _family(_one_operator([_operator(part) for part in parts]), parts)
-
-
-def for_processor(family: Family, what_is: str) -> Family:
-    """The family; WorkbenchError if one of its schedules is for a GPU, where `what_is` says what is done for cpu."""
-    if any(for_gpu(v.schedule) for v in family.variants):
-        advice = "give schedules for the processor; wb.export.c writes CUDA, wb.export.torch takes CUDA tensors"
-        raise WorkbenchError(f"{family.op.name}: {what_is} for cpu; {advice}")
-    return family
 
 
 def gpu_target(gpu: str | Target | bool | None) -> str | Target | None:

@@ -2,6 +2,7 @@
 
 #include "model.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,61 @@ static int wb_model_threads(void)
     return threads;
 }
 
+static const wb_model_level *wb_model_level_of(const wb_model *m)
+{
+    return &m->levels[m->level_number()];
+}
+
+/* -- constants, packed when the first call wants them -- */
+
+static char *wb_packed; /* of the model of this library, at its level */
+
+__attribute__((destructor)) static void wb_model_forget(void)
+{
+    free(__atomic_exchange_n(&wb_packed, NULL, __ATOMIC_ACQ_REL));
+}
+
+static int wb_model_pack(const wb_model *m, const wb_model_packing *p, char *memory)
+{
+    void *data[] = {(void *)(m->weights + m->constant_offsets[p->constant]), memory + p->offset}, *space = NULL;
+    const int64_t bytes = p->code->workspace(NULL, 1);
+    if (bytes > 0 && posix_memalign(&space, WB_MODEL_ALIGN, (size_t)bytes)) return WB_NO_MEMORY;
+    const int64_t status = p->code->run(data, NULL, NULL, space, 1);
+    free(space);
+    return (int)status;
+}
+
+/* Memory that holds zeros where a packed constant has no cell; NULL without memory. */
+static char *wb_model_packed_anew(const wb_model *m, const wb_model_level *level)
+{
+    void *memory = NULL;
+    int status = posix_memalign(&memory, WB_MODEL_ALIGN, (size_t)level->packed_bytes);
+    if (status) return NULL;
+    memset(memory, 0, (size_t)level->packed_bytes);
+    for (int n = 0; n < level->packed && !status; ++n) status = wb_model_pack(m, &level->packings[n], memory);
+    if (!status) return memory;
+    free(memory);
+    return NULL;
+}
+
+static char *wb_model_packed(const wb_model *m)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    char *found = __atomic_load_n(&wb_packed, __ATOMIC_ACQUIRE);
+    if (found) return found;
+    pthread_mutex_lock(&lock);
+    found = __atomic_load_n(&wb_packed, __ATOMIC_RELAXED);
+    if (!found) __atomic_store_n(&wb_packed, found = wb_model_packed_anew(m, wb_model_level_of(m)), __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* -- a call -- */
+
 static int64_t wb_model_workspace(const wb_model *m, int threads)
 {
     int64_t most = 0;
-    const wb_code *const *codes = m->levels[m->level_number()];
+    const wb_code *const *codes = wb_model_level_of(m)->codes;
     for (int k = 0; k < m->kernel_count; ++k) {
         int64_t bytes = codes[k]->workspace(NULL, threads);
         if (bytes > most) most = bytes;
@@ -68,7 +120,9 @@ static wb_border_value wb_model_value(const wb_border_parameter *p, const void *
 static int wb_model_step_run(const wb_model *m, const wb_model_step *step, void *const *slots, void *workspace,
                              int threads)
 {
-    const wb_model_kernel *kernel = &m->kernels[step->kernel];
+    const wb_model_level *level = wb_model_level_of(m);
+    const wb_model_kernel *kernel = &level->kernels[step->kernel];
+    const int *places = &level->places[level->first[step - m->step]];
     void *data[WB_MOST_ARRAYS];
     wb_border_value values[WB_MOST_ARRAYS];
     for (int c = step->copy_begin; c < step->copy_end; ++c) {
@@ -77,11 +131,10 @@ static int wb_model_step_run(const wb_model *m, const wb_model_step *step, void 
         else memmove(slots[copy->to], slots[copy->from], (size_t)copy->bytes);
     }
     for (int p = 0; p < kernel->count; ++p) {
-        data[p] = slots[m->places[step->first + p]];
+        data[p] = slots[places[p]];
         if (kernel->parameters[p].by_value) values[p] = wb_model_value(&kernel->parameters[p], data[p]);
     }
-    const wb_code *code = m->levels[m->level_number()][step->kernel];
-    int64_t status = code->run(data, values, NULL, workspace, threads);
+    int64_t status = level->codes[step->kernel]->run(data, values, NULL, workspace, threads);
     if (status > 0 && status <= kernel->check_count)
         return wb_fail((int)status, "%s: in the call of %s: %s", m->name, step->name, kernel->checks[status - 1]);
     return status ? wb_fail((int)status, "%s: the call of %s failed", m->name, step->name) : 0;
@@ -89,10 +142,12 @@ static int wb_model_step_run(const wb_model *m, const wb_model_step *step, void 
 
 static int wb_model_run(const wb_model *m, void *const *arguments, void **slots, char *base, int threads)
 {
+    const wb_model_level *level = wb_model_level_of(m);
     void **slot = slots;
     for (int n = 0; n < m->given; ++n) *slot++ = arguments[m->arguments[n]];
     for (int n = 0; n < m->inside; ++n) *slot++ = base + m->offsets[n];
     for (int n = 0; n < m->constants; ++n) *slot++ = (void *)(m->weights + m->constant_offsets[n]);
+    for (int n = 0; n < level->packed; ++n) *slot++ = wb_packed + level->packings[n].offset;
     int status = 0;
     for (int n = 0; n < m->steps && !status; ++n)
         status = wb_model_step_run(m, &m->step[n], slots, base + m->arena, threads);
@@ -107,9 +162,12 @@ int wb_model_call(const wb_model *m, void *const *arguments, void *memory)
         return wb_fail(WB_NO_KERNEL, "%s: the library has kernels for other processors only", m->name);
     for (int n = 0; n < m->ports; ++n)
         if (!arguments[n]) return wb_fail(WB_BAD_POINTER, "%s: %s is NULL", m->name, m->port[n].name);
+    const wb_model_level *level = wb_model_level_of(m);
+    if (level->packed && !wb_model_packed(m))
+        return wb_fail(WB_NO_MEMORY, "%s: no memory for its packed weights, %lld bytes", m->name, (long long)level->packed_bytes);
     int threads = wb_model_threads();
     int64_t bytes = m->arena + wb_model_workspace(m, threads) + WB_MODEL_ALIGN;
-    size_t count_of_slots = (size_t)(m->given + m->inside + m->constants + 1);
+    size_t count_of_slots = (size_t)(m->given + m->inside + m->constants + level->packed + 1);
     void **slots = malloc(count_of_slots * sizeof *slots), *own = memory ? NULL : malloc((size_t)bytes);
     int status = 0;
     if (!slots || !(memory || own)) {

@@ -15,11 +15,28 @@ typedef struct {
     const char *const *checks;
 } wb_model_kernel;
 
-/* A kernel over the slots places[first...], after the copies numbered copy_begin..copy_end. */
+/* A kernel over the slots places[first...] of a level, after the copies numbered copy_begin..copy_end. */
 typedef struct {
     const char *name;
-    int kernel, first, copy_begin, copy_end;
+    int kernel, copy_begin, copy_end;
 } wb_model_step;
+
+/* What packs a constant, once for all calls, into the memory of packed ones. */
+typedef struct {
+    const wb_code *code;
+    int constant;
+    int64_t offset;
+} wb_model_packing;
+
+/* What there is for an instruction set level: kernels by number, slots by step. */
+typedef struct {
+    const wb_code *const *codes;
+    const wb_model_kernel *kernels;
+    const int *first, *places;
+    const wb_model_packing *packings;
+    int packed;
+    int64_t packed_bytes;
+} wb_model_level;
 
 /* From a slot to another; zeros if there is none to copy from (-1). */
 typedef struct {
@@ -34,7 +51,7 @@ typedef struct {
     const int64_t *shape;
 } wb_model_port;
 
-/* Slots: what is given (inputs, then results), what is in the arena, constants. */
+/* Slots: what is given (inputs, then results), what is in the arena, constants, packed constants. */
 typedef struct {
     const char *name;
     int ports, given, inside, constants, steps, copies_at_end;
@@ -44,11 +61,9 @@ typedef struct {
     const unsigned char *weights;
     int64_t arena;
     const wb_model_step *step;
-    const int *places;
     const wb_model_copy *copies, *at_end;                /* at the end, to arguments (not slots) from slots */
-    const wb_model_kernel *kernels;
     int kernel_count;
-    const wb_code *const *const *levels;                 /* code by level and kernel */
+    const wb_model_level *levels;
     const wb_level *(*level)(void);
     int (*level_number)(void);
 } wb_model;

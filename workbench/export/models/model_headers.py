@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.codegen.c.names import comment
+from workbench.export.clib.headers import library_header
 from workbench.export.models.model_interface import ModelInterface, Port
 
 
@@ -25,60 +26,29 @@ def sizes_of(interface: ModelInterface) -> str:
     return ", ".join(map(str, interface.inputs)) or "no arguments"
 
 
-_HEADER = """/* {name}, a model made by the Tensor Workbench, for these sizes.
-
-   Functions answer 0, or a number; {name}_message() says what was wrong, in words. */
-
-#ifndef {guard}
-#define {guard}
-
-#include "workbench.h"
-
-#ifdef __cplusplus
-extern "C" {{
-#endif
-
-/* Dense arrays, row after row; none may overlap a result.  The weights are in the library.
+_FUNCTIONS = """/* Dense arrays, row after row; none may overlap a result.  The weights are in the library.
 {arguments}
-   memory: {name}_bytes() bytes for one call at a time, or NULL: then each call allocates and frees them. */
+   memory: {name}_bytes() bytes for one call at a time, or NULL: then each call allocates and frees them.
+   The first call packs weights for the kernels that read them, into memory that the library keeps. */
 {function};
 
 /* The same for tensors of these shapes and types with strides, which are copied where they are not dense. */
 {tensors};
 
 /* What a call takes on as many threads as are set. */
-int64_t {name}_bytes(void);
-
-/* What the last call of this thread that failed was about. */
-const char *{name}_message(void);
-
-/* The sizes it was made for, and the instruction set the library chose when it was loaded. */
-const char *{name}_kernel(void);
-const char *{name}_isa(void);
-
-/* Threads of each call; 0: one for each processor that this process may use. */
-void {name}_set_threads(int threads);
-
-/* Two libraries share one pool of threads: b_pool_borrow(a_pool_lend()). */
-void *{name}_pool_lend(void);
-void {name}_pool_borrow(void *pool);
-
-#ifdef __cplusplus
-}}
-#endif
-
-#endif
-"""
+int64_t {name}_bytes(void);"""
 
 
 def model_header(interface: ModelInterface) -> str:
     """`<name>.h`: every function with what it takes."""
     rows = [f"   {p.c_name}: {comment(f'{p.dtype}{list(p.shape)}')}" for p in interface.inputs]
     rows += [f"   {p.c_name}: {comment(f'{p.dtype}{list(p.shape)}')}, is written" for p in interface.results]
-    return _HEADER.format(
-        name=interface.name, guard=f"WORKBENCH_{interface.name.upper()}_H", arguments="\n".join(rows),
-        function=declared(interface), tensors=declared_tensors(interface),
+    functions = _FUNCTIONS.format(
+        name=interface.name, arguments="\n".join(rows), function=declared(interface),
+        tensors=declared_tensors(interface),
     )  # fmt: skip
+    opening = f"{interface.name}, a model made by the Tensor Workbench, for these sizes."
+    return library_header(interface.name, interface.name, opening, functions, "The sizes it was made for")
 
 
 _EXAMPLE = """/* Calls {name} once: fills its inputs, and says what came out. */

@@ -67,8 +67,7 @@ def model_interface(built: BuiltModel, name: str | None) -> ModelInterface:
     keys = ["result"] if len(outputs) == 1 else [f"result_{n}" for n in range(len(outputs))]
     results = tuple(_port(names, key, value) for key, value in zip(keys, outputs, strict=True))
     arguments = tuple(places[value] for value in program.recording.inputs)
-    # Each level packs in its own way: in the call, as how a constant is packed is known to this machine's kernels only.
-    return ModelInterface(chosen, built, program.unpacked(), inputs, results, arguments)
+    return ModelInterface(chosen, built, program, inputs, results, arguments)
 
 
 def default_name(built: BuiltModel) -> str:

@@ -35,8 +35,8 @@ def written_model(interface: ModelInterface, folder: Path) -> ModelFiles:
     weights, _ = weights_of(interface.program)
     units = [
         Source(f"{unit.name}.c", kernel.text(unit), level.target, unit.libraries)
-        for kernel in kernels.kernels
-        for level, unit in zip(kernels.levels, kernel.units, strict=True)
+        for at, level in enumerate(kernels.levels)
+        for kernel, unit in kernels.units(at)
     ]
     plain = [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
     plain += [Source("model.c", model_file("model.c")), Source("threads.c", threads_text(name))]
@@ -66,7 +66,7 @@ def written_model(interface: ModelInterface, folder: Path) -> ModelFiles:
 def _package_files(name: str, plain: list[Source], kernels: ModelKernels, architecture: str) -> dict[str, str]:
     """For pkg-config and CMake."""
     flags = {
-        level_flags(level): [f"{kernel.units[at].name}.c" for kernel in kernels.kernels]
+        level_flags(level): [f"{unit.name}.c" for _, unit in kernels.units(at)]
         for at, level in enumerate(kernels.levels)
     }
     names = [each.name for each in plain]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from workbench.export.dispatch.front import dlpack_code, index_message, levels_text
+from workbench.export.dispatch.front import dlpack_code, levels_text
 from workbench.export.dispatch.size_code import quoted
 from workbench.export.models.model_headers import declared, declared_tensors, sizes_of
 from workbench.export.models.model_interface import ModelInterface
+from workbench.export.models.model_levels import levels_of_model, table
 from workbench.export.models.model_units import ModelKernels
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Value, flat
-from workbench.runtime.kernels.border import parameter_row
 
 WEIGHT_ALIGNMENT = 64
 
@@ -19,7 +19,7 @@ WEIGHT_ALIGNMENT = 64
 def weights_of(program: Program) -> tuple[bytes, list[int]]:
     """The constants one after another, and where each begins."""
     made, offsets = bytearray(), []
-    for value in program.constants:
+    for value in program.plain:
         made += bytes(-len(made) % WEIGHT_ALIGNMENT)
         offsets.append(len(made))
         assert value.array is not None
@@ -52,45 +52,11 @@ def model_text(interface: ModelInterface, kernels: ModelKernels) -> str:
     head = f'/* {interface.name}: its kernels in order, where arrays lie, and its functions. */\n\n#include "model.h"\n'
     parts = [
         f'{head}#include "{interface.name}.h"\n\nextern const unsigned char wb_weights[];\n',
-        *(_kernel(n, kernels) for n in range(len(kernels.kernels))),
-        _kernel_table(kernels), _codes(kernels), levels_text([(level, 0) for level in kernels.levels]),
+        levels_of_model(program, kernels), levels_text([(level, 0) for level in kernels.levels]),
         _ports(interface), _steps(program, kernels), _storage(interface), _model(interface, kernels),
         _functions(interface),
     ]  # fmt: skip
     return "\n".join(parts)
-
-
-# -- kernels
-
-
-def _kernel(number: int, kernels: ModelKernels) -> str:
-    kernel = kernels.kernels[number]
-    signature = kernel.units[0].kernel.signature
-    rows = ", ".join(parameter_row(p) for p in (*signature.inputs, *signature.outputs)) or "{0, 1, 0, 0}"
-    checks = ", ".join(quoted(index_message(check)) for check in signature.checks) or '""'
-    declared = "".join(f"extern const wb_code wb_code_{unit.name};\n" for unit in kernel.units)
-    return (
-        f"{declared}static const wb_border_parameter wb_parameters_{number}[] = {{{rows}}};\n"
-        f"static const char *const wb_checks_{number}[] = {{{checks}}};"
-    )
-
-
-def _kernel_table(kernels: ModelKernels) -> str:
-    rows = []
-    for number, kernel in enumerate(kernels.kernels):
-        signature = kernel.units[0].kernel.signature
-        count = len(signature.inputs) + len(signature.outputs)
-        rows.append(f"{{wb_parameters_{number}, {count}, {len(signature.checks)}, wb_checks_{number}}}")
-    return _table("wb_model_kernel", "wb_kernels", rows)
-
-
-def _codes(kernels: ModelKernels) -> str:
-    texts = []
-    for at, level in enumerate(kernels.levels):
-        codes = [f"&wb_code_{kernel.units[at].name}" for kernel in kernels.kernels]
-        texts.append(_table("wb_code *", f"wb_codes_{level.name}", codes))
-    rows = [f"wb_codes_{level.name}" for level in kernels.levels]
-    return "".join(texts) + _table("wb_code *const *", "wb_codes", rows)
 
 
 # -- steps and memory
@@ -98,15 +64,11 @@ def _codes(kernels: ModelKernels) -> str:
 
 def _steps(program: Program, kernels: ModelKernels) -> str:
     rows = []
-    for (call, kernel), (_, _, first, _, begin, end) in zip(program.stepped, program.steps, strict=True):
+    for (call, kernel), (*_, begin, end) in zip(program.stepped, program.steps, strict=True):
         name = quoted(f"{call.op.name} ({call.label})" if call.label else call.op.name)
-        rows.append(f"{{{name}, {kernels.numbers[kernel.key]}, {first}, {begin}, {end}}}")
+        rows.append(f"{{{name}, {kernels.numbers[kernel.key]}, {begin}, {end}}}")
     copies = [f"{{{to}, {source}, {count}}}" for to, source, count in program.copies]
-    return (
-        _table("wb_model_step", "wb_steps", rows)
-        + _table("int", "wb_places", map(str, program.places))
-        + _table("wb_model_copy", "wb_copies", copies)
-    )
+    return table("wb_model_step", "wb_steps", rows) + table("wb_model_copy", "wb_copies", copies)
 
 
 def _storage(interface: ModelInterface) -> str:
@@ -114,10 +76,10 @@ def _storage(interface: ModelInterface) -> str:
     arguments, at_end = _results(interface)
     offsets = [program.arena.offsets[value.name] for value in program.inside]
     return (
-        _table("int", "wb_arguments", map(str, arguments))
-        + _table("int64_t", "wb_offsets", map(str, offsets))
-        + _table("int64_t", "wb_constant_offsets", map(str, weights_of(program)[1]))
-        + _table("wb_model_copy", "wb_at_end", (f"{{{to}, {source}, {count}}}" for to, source, count in at_end))
+        table("int", "wb_arguments", map(str, arguments))
+        + table("int64_t", "wb_offsets", map(str, offsets))
+        + table("int64_t", "wb_constant_offsets", map(str, weights_of(program)[1]))
+        + table("wb_model_copy", "wb_at_end", (f"{{{to}, {source}, {count}}}" for to, source, count in at_end))
     )
 
 
@@ -129,7 +91,7 @@ def _ports(interface: ModelInterface) -> str:
         written = number >= len(interface.inputs)
         facts = (dlpack_code(port.dtype), port.dtype.bits, port.dtype.bytes, len(port.shape), written)
         rows.append(f"{{{quoted(port.name)}, {', '.join(str(int(each)) for each in facts)}, wb_shape_{number}}}")
-    return "".join(shapes) + _table("wb_model_port", "wb_ports", rows)
+    return "".join(shapes) + table("wb_model_port", "wb_ports", rows)
 
 
 def _results(interface: ModelInterface) -> tuple[list[int], list[tuple[int, int, int]]]:
@@ -143,7 +105,7 @@ def _results(interface: ModelInterface) -> tuple[list[int], list[tuple[int, int,
     at_end = []
     count = len(program.recording.inputs)
     for number, value in enumerate(outputs):
-        slot = program.slot[program.storage.root(value)]
+        slot = program.slot_of(value)
         is_result = count <= slot < count + len(program.storage.results)
         if is_result and slot not in home:
             home[slot] = inputs + number
@@ -157,20 +119,14 @@ def _model(interface: ModelInterface, kernels: ModelKernels) -> str:
     program = interface.program
     given = len(program.recording.inputs) + len(program.storage.results)
     at_end = len(_results(interface)[1])
-    counts = (len(interface.ports), given, len(program.inside), len(program.constants), len(program.steps), at_end)
+    counts = (len(interface.ports), given, len(program.inside), len(program.plain), len(program.steps), at_end)
     return (
         "static int wb_level_of_model(void)\n{\n    return wb_level_number;\n}\n\n"
         f"static const wb_model wb_the_model = {{\n    {quoted(interface.name)}, {', '.join(map(str, counts))},\n"
         "    wb_ports, wb_arguments, wb_offsets, wb_constant_offsets, wb_weights, "
-        f"{program.arena.bytes},\n    wb_steps, wb_places, wb_copies, wb_at_end, wb_kernels, {len(kernels.kernels)},\n"
-        "    wb_codes, wb_level_here, wb_level_of_model\n};\n"
+        f"{program.arena.bytes},\n    wb_steps, wb_copies, wb_at_end, {len(kernels.kernels)},\n"
+        "    wb_model_levels, wb_level_here, wb_level_of_model\n};\n"
     )
-
-
-def _table(kind: str, name: str, rows: Iterable[str]) -> str:
-    inside = "".join(f"    {row},\n" for row in rows) or "    {0},\n"
-    constant = "const " if kind.endswith("*") else ""
-    return f"static const {kind}{' ' * (not constant)}{constant}{name}[] = {{\n{inside}}};\n"
 
 
 # -- functions
@@ -197,5 +153,5 @@ def _functions(interface: ModelInterface) -> str:
 
 def kernel_titles(kernels: ModelKernels) -> Sequence[str]:
     """What each kernel is for."""
-    named = [(kernel.call.op.name, unit.title) for kernel in kernels.kernels for unit in kernel.units]
+    named = [(kernel.call.op.name, level.unit.title) for kernel in kernels.kernels for level in kernel.levels]
     return [title.replace(":", f": {name},", 1) for name, title in named]

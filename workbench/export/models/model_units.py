@@ -1,27 +1,67 @@
-"""The kernels of a model for every instruction set level."""
+"""The kernels of a model for every instruction set level, and those that pack its constants for them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from math import prod
 
+from workbench.codegen.packed_inputs import packed_inputs
 from workbench.errors import BuildError
-from workbench.export.dispatch import LEVELS, Level, Unit, units_of
-from workbench.export.dispatch.family import Family, Variant
+from workbench.export.dispatch import LEVELS, Level, Unit
+from workbench.export.dispatch.family import described
 from workbench.export.dispatch.units import ALWAYS
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.overwriting import read_at_own_cell
 from workbench.graph.running.recording.recordings import OperatorCall
-from workbench.graph.running.step_kernels import StepKernel, step_schedule
+from workbench.graph.running.step_kernels import step_schedule
+from workbench.lang.algebra.normal_form import constant
 from workbench.records import record
+from workbench.runtime import this_machine
+from workbench.schedules import Schedule
+from workbench.schedules.recipes import default_schedule
+from workbench.schedules.recipes.products.known_operands import known_operands
+from workbench.settings import current
+
+
+@record(eq=False)
+class Packer:
+    """What makes a packed constant of the input `source`: a kernel, and the bytes of its result."""
+
+    source: str
+    unit: Unit
+
+    @property
+    def bytes(self) -> int:
+        """Of the packed array."""
+        (array,) = self.unit.kernel.signature.outputs
+        return prod(constant(extent) for extent in array.shape) * array.dtype.bytes
+
+
+@record(eq=False)
+class LevelKernel:
+    """A kernel for one level; of its parameters those in `packers` are constants that are packed once."""
+
+    unit: Unit
+    packers: Mapping[str, Packer]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What it takes, inputs before outputs."""
+        signature = self.unit.kernel.signature
+        return tuple(each.name for each in (*signature.inputs, *signature.outputs))
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """Everything that is compiled."""
+        return (self.unit, *(packer.unit for packer in self.packers.values()))
 
 
 @record(eq=False)
 class ModelKernel:
-    """A kernel with its units, one a level; equal calls of a model have one."""
+    """A kernel, one a level; equal calls of a model have one."""
 
     call: OperatorCall
-    step: StepKernel
-    units: tuple[Unit, ...]
+    levels: tuple[LevelKernel, ...]
 
     def text(self, unit: Unit) -> str:
         """The C file of a unit; where the result may lie over an input, nothing is promised about aliases."""
@@ -38,34 +78,59 @@ class ModelKernels:
     levels: tuple[Level, ...]
     notes: tuple[str, ...]
 
+    def units(self, at: int) -> Iterator[tuple[ModelKernel, Unit]]:
+        """Everything that is compiled for the level of a number."""
+        for kernel in self.kernels:
+            for unit in kernel.levels[at].units:
+                yield kernel, unit
+
 
 def kernels_of(program: Program, architecture: str) -> ModelKernels:
     """The kernels for those levels of an architecture that all of them can be made for; BuildError if there is none."""
-    distinct = {kernel.key: (call, kernel) for call, kernel in program.stepped}
+    distinct = {kernel.key: call for call, kernel in program.stepped}
     numbers = {key: number for number, key in enumerate(distinct)}
-    families = [Family(call.op, (Variant(step_schedule(call), ALWAYS),), ()) for call, _ in distinct.values()]
-    levels, notes, columns = [], [], []
+    known = [program.constants_of(call) for call in distinct.values()]
+    schedules = [_schedule(call, constants) for call, constants in zip(distinct.values(), known, strict=True)]
+    levels, notes, columns = list[Level](), list[str](), list[list[LevelKernel]]()
     for level in LEVELS[architecture]:
-        units = [units_of(family, level, f"k{n}_")[0] for n, family in enumerate(families)]
-        lacking = [need for unit in units for need in unit.kernel.needs if need not in level.target.isa]
+        column = [_for_level(*each, level, f"k{n}") for n, each in enumerate(zip(schedules, known, strict=True))]
+        needed = (need for each in column for unit in each.units for need in unit.kernel.needs)
+        lacking = dict.fromkeys(need for need in needed if need not in level.target.isa)
         if lacking:
-            notes.append(f"{level.name}: left out, its micro-kernels need {', '.join(dict.fromkeys(lacking))}")
+            notes.append(f"{level.name}: left out, its micro-kernels need {', '.join(lacking)}")
             continue
         levels.append(level)
-        columns.append(units)
+        columns.append(column)
     if not levels:
         raise BuildError(f"no kernel is left for {architecture}: {'; '.join(notes)}")
-    made = [
-        ModelKernel(call, step, tuple(_checked(step, column[n]) for column in columns))
-        for n, (call, step) in enumerate(distinct.values())
-    ]
-    return ModelKernels(tuple(made), numbers, tuple(levels), tuple(notes))
+    made = [ModelKernel(call, tuple(column[n] for column in columns)) for n, call in enumerate(distinct.values())]
+    return ModelKernels(tuple(map(_checked, made)), numbers, tuple(levels), tuple(notes))
 
 
-def _checked(step: StepKernel, unit: Unit) -> Unit:
-    """The unit, which takes what the program's own kernel takes, in that order."""
-    signature = unit.kernel.signature
-    taken = tuple(each.name for each in (*signature.inputs, *signature.outputs))
-    if taken != step.parameters or signature.symbols:
-        raise BuildError(f"{unit.title}: takes {taken}, not {step.parameters}")
-    return replace(unit)
+def _schedule(call: OperatorCall, constants: Collection[str]) -> Schedule:
+    with known_operands(constants):
+        return step_schedule(call)
+
+
+def _for_level(schedule: Schedule, constants: Collection[str], level: Level, stem: str) -> LevelKernel:
+    """The schedule as it is where registers are as wide as here, elsewhere the recipe's for the same sizes."""
+    name, title = f"{stem}_{level.name}", f"{level.name}: {described(schedule.program.sizes)}"
+    with known_operands(constants):
+        if level.target.vector_bits != this_machine().vector_bits:
+            schedule = default_schedule(schedule.program.original, level.target)
+        kernel, packings = packed_inputs(schedule, level.target, constants, unchecked=current().unchecked)
+    packers = {
+        each.array: Packer(each.source, Unit(f"{name}_pack{n}", title, each.kernel, ALWAYS, fallback=False))
+        for n, each in enumerate(packings)
+    }
+    return LevelKernel(Unit(name, title, kernel, ALWAYS, fallback=False), packers)
+
+
+def _checked(kernel: ModelKernel) -> ModelKernel:
+    """The kernel, which takes what there is at a call; BuildError for one that takes anything else."""
+    there = {*kernel.call.inputs, *kernel.call.op.outputs}
+    for level in kernel.levels:
+        unknown = [name for name in level.parameters if name not in there and name not in level.packers]
+        if unknown or level.unit.kernel.signature.symbols:
+            raise BuildError(f"{level.unit.title}: takes {', '.join(level.parameters)}; of {', '.join(sorted(there))}")
+    return kernel

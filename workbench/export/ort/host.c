@@ -2,12 +2,10 @@
 
 #include "operators.h"
 
-typedef void (*wb_body)(const void *context, int64_t begin, int64_t end);
-
 enum { WB_CHUNKS_A_THREAD = 4, WB_ALIGNMENT = 64 };
 
 static OrtMemoryInfo *wb_memory;
-static int wb_threads;
+static int wb_most_threads;
 
 static _Thread_local const OrtKernelContext *wb_call_context;
 static _Thread_local OrtAllocator *wb_allocator;
@@ -15,7 +13,7 @@ static _Thread_local int wb_inside, wb_slot;
 
 OrtStatus *wb_host_start(void)
 {
-    wb_threads = wb_processors();
+    wb_most_threads = wb_processors();
     return wb_memory ? NULL : ORT(CreateCpuMemoryInfo)(ORT_ARENA_ALLOCATOR, ORT_MEMORY_DEFAULT, &wb_memory);
 }
 
@@ -31,7 +29,7 @@ void wb_leave(void)
     wb_call_context = NULL;
 }
 
-static int wb_failed(OrtStatus *status)
+int wb_failed(OrtStatus *status)
 {
     if (status) ORT(ReleaseStatus)(status);
     return status != NULL;
@@ -55,7 +53,7 @@ static void wb_give(void *memory, void *handle)
 /* The pool does not say how many threads it has: there are at most as many as processors, and each takes what is left. */
 wb_host wb_host_of_call(void)
 {
-    return (wb_host){wb_take, wb_give, wb_threads};
+    return (wb_host){wb_take, wb_give, wb_most_threads};
 }
 
 /* -- threads -- */

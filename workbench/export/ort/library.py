@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workbench.codegen.c.names import Names
 from workbench.errors import BuildError
+from workbench.export.cuda.embedded import GpuPart, gpu_headers, gpu_loading, gpu_part, images_of
 from workbench.export.dispatch import RUNTIME_FILES, Family, Source, front_text, linked, runtime_file
 from workbench.export.dispatch.architectures import compiler_for, levels_of, native
 from workbench.export.dispatch.size_code import quoted
@@ -15,7 +16,7 @@ from workbench.export.ort.signature import domain_of, inputs_of
 from workbench.lang.expr import Expr, Size, size_names
 from workbench.records import record
 
-FILES = ("ort.h", "operators.h", "operators.c", "host.c", "shapes.c")
+FILES = ("ort.h", "operators.h", "operators.c", "host.c", "shapes.c", "gpu_calls.c")
 
 
 @record
@@ -29,14 +30,21 @@ class Built:
 
 
 def built(families: Sequence[Family], architecture: str) -> Built:
-    """BuildError if the library for this machine cannot be built; for another one that is only noted."""
-    sources, kernels, notes = [Source("operator.c", _tables(families))], [], []
+    """BuildError if the library for this machine cannot be built; for another one that is only noted.
+
+    Kernels for GPUs stand in the library for this machine.
+    """
+    on_gpu = _on_gpu(families) if architecture == native() else []
+    sources = [Source("operator.c", _tables(families, on_gpu)), *(s for part in on_gpu for s in part.sources)]
+    kernels, notes = list[str](), list[str]()
     try:
         for number, family in enumerate(families):
             own, titles, left_out = _sources_of(family, architecture, number)
             sources += own
             kernels += [f"{title}{_types(family) if len(families) > 1 else ''}" for title in titles]
             notes += left_out
+        for part, family in zip(on_gpu, families, strict=False):
+            kernels += [f"{title}{_types(family) if len(families) > 1 else ''}" for title in part.kernels]
         library = _linked(families[0].op.name, architecture, sources)
     except BuildError as reason:
         if architecture == native():
@@ -56,6 +64,15 @@ def _sources_of(family: Family, architecture: str, number: int) -> tuple[list[So
     return [*sources, Source(f"front_{number}.c", front)], titles, notes
 
 
+def _on_gpu(families: Sequence[Family]) -> list[GpuPart]:
+    """The kernels for GPUs of each choice of element types; none if nobody asked for them."""
+    return [
+        gpu_part(f"t{number}", family, family.gpu.target, images_of)
+        for number, family in enumerate(families)
+        if family.gpu is not None
+    ]
+
+
 def _types(family: Family) -> str:
     """Which of several choices of element types this is, in words."""
     return "".join(f", {t}" for t in sorted({t.dtype.name for t in family.op.tensors.values() if t.dtype.is_float}))
@@ -65,29 +82,33 @@ def _linked(name: str, architecture: str, sources: Sequence[Source]) -> Path:
     texts = {n: Path(__file__).with_name(n).read_text(encoding="utf-8") for n in FILES}
     texts |= {n: runtime_file(n) for n in RUNTIME_FILES}
     common = [Source(n, text) for n, text in texts.items() if n.endswith(".c")]
-    headers = {n: text for n, text in texts.items() if n.endswith(".h")}
-    every = [*common, *sources]
+    headers = gpu_headers() | {n: text for n, text in texts.items() if n.endswith(".h")}
+    every = [*common, gpu_loading(), *sources]
     return linked(f"{name}_onnxruntime", every, headers, compiler_for(architecture, every))
 
 
 # -- what shape inference knows
 
 
-def _tables(families: Sequence[Family]) -> str:
+def _tables(families: Sequence[Family], on_gpu: Sequence[GpuPart]) -> str:
     """`wb_the_operator`: where sizes come from, what dimensions of results are made of, the choices of types."""
+    tables = [part.table for part in on_gpu]
     family = families[0]
     dimensions = [e for name in family.op.outputs for e in family.op.tensors[name].extent]
     rows = [f"    {{{_uses(family, e)}u, {_size(family, e)}}},\n" for e in dimensions] or ["    {0, -1}\n"]
     told = [f"    {{{', '.join(map(str, _origin(family, n)))}}},\n" for n in family.symbols] or ["    {-1, 0}\n"]
     names = [f"wb_family_{n}" for n in range(len(families))]
     function = Names()("function", family.op.name)
+    declared = "".join(f"extern const wb_gpu_table {table};\n" for table in tables)
+    listed = ", ".join([f"&{table}" for table in tables] or ["NULL"] * len(names))
     return (
-        f'#include "operators.h"\n\nextern const wb_family {", ".join(names)};\n\n'
+        f'#include "operators.h"\n\nextern const wb_family {", ".join(names)};\n{declared}\n'
         f"static const wb_origin origins[] = {{\n{''.join(told)}}};\n"
         f"static const wb_dimension dimensions[] = {{\n{''.join(rows)}}};\n"
         f"static const wb_family *const families[] = {{{', '.join(f'&{n}' for n in names)}}};\n"
+        f"static const wb_gpu_table *const on_gpu[] = {{{listed}}};\n"
         f"const wb_operator wb_the_operator = {{\n    {quoted(domain_of(family.op.name))}, {quoted(family.op.name)}, "
-        f"origins, dimensions, {len(names)}, families\n}};\n\n"
+        f"origins, dimensions, {len(names)}, families, on_gpu\n}};\n\n"
         f"WB_PUBLIC const char *{function}_kernel(void)\n{{\n    return wb_last_kernel();\n}}\n"
     )
 

@@ -8,12 +8,7 @@
 
 const OrtApi *wb_ort;
 
-typedef struct {
-    OrtCustomOp base;
-    const wb_family *family;
-} wb_custom;
-
-static wb_custom wb_customs[WB_MOST_TYPES];
+static wb_custom wb_customs[2 * WB_MOST_TYPES];
 
 static const wb_family *wb_family_of(const OrtCustomOp *op)
 {
@@ -49,8 +44,14 @@ static const char *wb_name(const OrtCustomOp *op)
 
 static const char *wb_provider(const OrtCustomOp *op)
 {
-    (void)op;
-    return "CPUExecutionProvider";
+    return ((const wb_custom *)op)->table ? "CUDAExecutionProvider" : "CPUExecutionProvider";
+}
+
+/* Numbers and sizes are read by the processor. */
+static int wb_input_memory(const OrtCustomOp *op, size_t n)
+{
+    const int is_array = wb_family_of(op)->call[n].kind == 'a';
+    return is_array || !((const wb_custom *)op)->table ? ORT_MEMORY_DEFAULT : ORT_MEMORY_OF_CPU_INPUT;
 }
 
 static size_t wb_input_count(const OrtCustomOp *op)
@@ -129,14 +130,6 @@ static size_t wb_no_aliases(int **inputs, int **outputs)
 
 /* -- a call -- */
 
-typedef struct {
-    const wb_family *family;
-    wb_array arrays[WB_MOST_ARRAYS];
-    wb_border_value values[WB_MOST_ARRAYS];
-    int64_t sizes[WB_MOST_ARRAYS];
-    int64_t shapes[WB_MOST_ARRAYS][WB_MOST_RANK], strides[WB_MOST_ARRAYS][WB_MOST_RANK];
-} wb_arguments_of_call;
-
 static OrtStatus *wb_read(const OrtKernelContext *context, size_t n, void **data, int64_t *shape, size_t *rank)
 {
     const OrtValue *value = NULL;
@@ -202,33 +195,50 @@ static OrtStatus *wb_make_result(wb_arguments_of_call *call, OrtKernelContext *c
     if (!status) status = ORT(GetTensorMutableData)(value, &data);
     if (status) return status;
     for (int d = 0; d < p->rank; ++d) bytes *= (size_t)call->shapes[place][d];
-    if (old && old != data && bytes) memcpy(data, old, bytes);
+    if (old && old != data && bytes) status = call->copy(call, value, data, old, bytes);
+    call->result = value;
     wb_dense(p->rank, call->shapes[place], call->strides[place]);
     call->arrays[place] = (wb_array){data, call->shapes[place], call->strides[place]};
-    return NULL;
+    return status;
 }
 
-static OrtStatus *wb_run_call(wb_arguments_of_call *call, OrtKernelContext *context)
+OrtStatus *wb_take_call(wb_arguments_of_call *call, OrtKernelContext *context)
 {
     const wb_family *f = call->family;
     OrtStatus *status = NULL;
+    memset(call->sizes, 0, sizeof call->sizes);
     for (int n = 0; n < f->arguments && !status; ++n) status = wb_take_argument(call, context, n);
     if (status) return status;
     if (f->solve(call->arrays, call->sizes)) return wb_status(ORT_INVALID_ARGUMENT);
     for (int p = f->inputs; p < f->inputs + f->outputs && !status; ++p) status = wb_make_result(call, context, p);
-    if (status) return status;
-    wb_host host = wb_host_of_call();
-    int64_t answer = wb_call(f, call->arrays, call->values, call->sizes, &host);
-    return answer ? wb_status(answer == WB_NO_MEMORY ? ORT_RUNTIME_EXCEPTION : ORT_INVALID_ARGUMENT) : NULL;
+    return status;
+}
+
+OrtStatus *wb_answer(int64_t answer)
+{
+    if (!answer) return NULL;
+    return wb_status(answer == WB_NO_MEMORY || answer == WB_GPU_REFUSED ? ORT_RUNTIME_EXCEPTION : ORT_INVALID_ARGUMENT);
+}
+
+static OrtStatus *wb_copy_here(wb_arguments_of_call *call, const OrtValue *there, void *to, const void *from, size_t bytes)
+{
+    (void)call;
+    (void)there;
+    memcpy(to, from, bytes);
+    return NULL;
 }
 
 static OrtStatus *wb_compute(void *kernel, OrtKernelContext *context)
 {
     wb_arguments_of_call call;
     call.family = wb_family_of(kernel);
-    memset(call.sizes, 0, sizeof call.sizes);
+    call.copy = wb_copy_here;
     wb_enter(context);
-    OrtStatus *status = wb_run_call(&call, context);
+    OrtStatus *status = wb_take_call(&call, context);
+    if (!status) {
+        const wb_host host = wb_host_of_call();
+        status = wb_answer(wb_call(call.family, call.arrays, call.values, call.sizes, &host));
+    }
     wb_leave();
     return status;
 }
@@ -249,18 +259,18 @@ static void wb_destroy(void *kernel)
 
 /* -- registration -- */
 
-static wb_custom wb_custom_for(const wb_family *family, uint32_t version)
+static wb_custom wb_custom_for(const wb_family *family, const wb_gpu_table *table, uint32_t version)
 {
     return (wb_custom){
         {.version = version, .GetName = wb_name, .GetExecutionProviderType = wb_provider, .GetInputType = wb_input_type,
          .GetInputTypeCount = wb_input_count, .GetOutputType = wb_output_type, .GetOutputTypeCount = wb_output_count,
          .KernelDestroy = wb_destroy, .GetInputCharacteristic = wb_zero, .GetOutputCharacteristic = wb_zero,
-         .GetInputMemoryType = wb_zero, .GetVariadicInputMinArity = wb_one, .GetVariadicInputHomogeneity = wb_one,
+         .GetInputMemoryType = wb_input_memory, .GetVariadicInputMinArity = wb_one, .GetVariadicInputHomogeneity = wb_one,
          .GetVariadicOutputMinArity = wb_one, .GetVariadicOutputHomogeneity = wb_one, .CreateKernelV2 = wb_create,
-         .KernelComputeV2 = wb_compute, .InferOutputShapeFn = wb_infer_shapes, .GetStartVersion = wb_one,
+         .KernelComputeV2 = table ? wb_compute_there : wb_compute, .InferOutputShapeFn = wb_infer_shapes, .GetStartVersion = wb_one,
          .GetEndVersion = wb_any_version, .GetMayInplace = wb_may_be_in_place, .ReleaseMayInplace = wb_free_both,
          .GetAliasMap = wb_no_aliases, .ReleaseAliasMap = wb_free_both},
-        family};
+        family, table};
 }
 
 /* The number after the first point of a runtime's version is that of its interface. */
@@ -273,8 +283,11 @@ static uint32_t wb_version_of(const OrtApiBase *base)
 static OrtStatus *wb_make_domain(uint32_t version, OrtCustomOpDomain **domain)
 {
     OrtStatus *status = ORT(CreateCustomOpDomain)(wb_the_operator.domain, domain);
-    for (int n = 0; n < wb_the_operator.types && !status; ++n) {
-        wb_customs[n] = wb_custom_for(wb_the_operator.families[n], version);
+    for (int n = 0; n < 2 * wb_the_operator.types && !status; ++n) {
+        const int of = n % wb_the_operator.types, on_gpu = n >= wb_the_operator.types;
+        const wb_gpu_table *table = on_gpu ? wb_the_operator.on_gpu[of] : NULL;
+        if (on_gpu && (!table || version < WB_ORT_SCRATCH)) continue;
+        wb_customs[n] = wb_custom_for(wb_the_operator.families[of], table, version);
         status = ORT(CustomOpDomain_Add)(*domain, &wb_customs[n].base);
     }
     return status;

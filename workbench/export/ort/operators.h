@@ -3,10 +3,8 @@
 #ifndef WORKBENCH_OPERATORS_H
 #define WORKBENCH_OPERATORS_H
 
-#include "dispatch.h"
+#include "gpu_images.h"
 #include "ort.h"
-
-#define WB_PUBLIC __attribute__((visibility("default")))
 
 enum { WB_MOST_TYPES = 4 };
 
@@ -27,8 +25,27 @@ typedef struct {
     const wb_origin *origins;       /* by size */
     const wb_dimension *dimensions; /* of all outputs, one after another */
     int types;
-    const wb_family *const *families; /* one for each choice of element types */
+    const wb_family *const *families;   /* one for each choice of element types */
+    const wb_gpu_table *const *on_gpu;  /* the same for GPUs; NULL where it has no such kernels */
 } wb_operator;
+
+/* What ONNX Runtime knows it by: for one choice of element types, and for processors or (with a table) for GPUs. */
+typedef struct {
+    OrtCustomOp base;
+    const wb_family *family;
+    const wb_gpu_table *table;
+} wb_custom;
+
+/* A call: `copy` moves old values to where new ones go, in memory that is that of a result, `there`. */
+typedef struct wb_arguments_of_call {
+    const wb_family *family;
+    OrtStatus *(*copy)(struct wb_arguments_of_call *call, const OrtValue *there, void *to, const void *from, size_t bytes);
+    const OrtValue *result;
+    wb_array arrays[WB_MOST_ARRAYS];
+    wb_border_value values[WB_MOST_ARRAYS];
+    int64_t sizes[WB_MOST_ARRAYS];
+    int64_t shapes[WB_MOST_ARRAYS][WB_MOST_RANK], strides[WB_MOST_ARRAYS][WB_MOST_RANK];
+} wb_arguments_of_call;
 
 extern const wb_operator wb_the_operator;
 extern const OrtApi *wb_ort;
@@ -40,6 +57,8 @@ OrtStatus *wb_host_start(void);
 void wb_enter(const OrtKernelContext *context);
 void wb_leave(void);
 wb_host wb_host_of_call(void);
+/* Whether something went wrong; the caller goes on without. */
+int wb_failed(OrtStatus *status);
 
 /* -- shapes.c -- */
 
@@ -50,5 +69,13 @@ OrtStatus *wb_infer(OrtShapeInferContext *context);
 /* The dispatcher's last message as ONNX Runtime's error. */
 OrtStatus *wb_status(int code);
 int wb_type_of(const wb_parameter *parameter);
+/* The arguments of a call, checked, and memory for its results. */
+OrtStatus *wb_take_call(wb_arguments_of_call *call, OrtKernelContext *context);
+/* What a dispatcher's answer is; NULL for 0. */
+OrtStatus *wb_answer(int64_t answer);
+
+/* -- gpu_calls.c -- */
+
+OrtStatus *wb_compute_there(void *kernel, OrtKernelContext *context);
 
 #endif

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WB_ORT_VERSION = 17, WB_ORT_IN_PLACE = 18 /* whose OrtCustomOp has GetMayInplace */, WB_ORT_FUNCTIONS = 275 };
+enum { WB_ORT_VERSION = 17, WB_ORT_IN_PLACE = 18 /* whose OrtCustomOp has GetMayInplace */,
+       WB_ORT_SCRATCH = 18 /* which gives memory in the order of a stream */, WB_ORT_FUNCTIONS = 279 };
 
 typedef struct OrtStatus OrtStatus;
 typedef struct OrtSessionOptions OrtSessionOptions;
@@ -31,7 +32,7 @@ typedef struct {
 } OrtApiBase;
 
 enum { ORT_RUNTIME_EXCEPTION = 6, ORT_INVALID_ARGUMENT = 2, ORT_NOT_IMPLEMENTED = 9 };
-enum { ORT_ARENA_ALLOCATOR = 1, ORT_MEMORY_DEFAULT = 0, ORT_REQUIRED = 0 };
+enum { ORT_ARENA_ALLOCATOR = 1, ORT_MEMORY_DEFAULT = 0, ORT_MEMORY_OF_CPU_INPUT = -2, ORT_REQUIRED = 0 };
 
 /* Types of elements, by ONNX's numbers. */
 enum { ORT_FLOAT = 1, ORT_UINT8, ORT_INT8, ORT_UINT16, ORT_INT16, ORT_INT32, ORT_INT64, ORT_BOOL = 9, ORT_FLOAT16,
@@ -57,6 +58,7 @@ WB_ORT(GetDimensions, 62, OrtStatus *, const OrtTensorTypeAndShapeInfo *info, in
 WB_ORT(GetSymbolicDimensions, 63, OrtStatus *, const OrtTensorTypeAndShapeInfo *info, const char **names, size_t rank);
 WB_ORT(GetTensorTypeAndShape, 65, OrtStatus *, const OrtValue *value, OrtTensorTypeAndShapeInfo **made);
 WB_ORT(CreateCpuMemoryInfo, 69, OrtStatus *, int allocator, int memory, OrtMemoryInfo **made);
+WB_ORT(MemoryInfoGetId, 72, OrtStatus *, const OrtMemoryInfo *memory, int *id);
 WB_ORT(AllocatorAlloc, 75, OrtStatus *, OrtAllocator *allocator, size_t bytes, void **memory);
 WB_ORT(AllocatorFree, 76, OrtStatus *, OrtAllocator *allocator, void *memory);
 WB_ORT(KernelContext_GetInput, 90, OrtStatus *, const OrtKernelContext *context, size_t n, const OrtValue **value);
@@ -65,6 +67,8 @@ WB_ORT(KernelContext_GetOutput, 91, OrtStatus *, OrtKernelContext *context, size
 WB_ORT(ReleaseStatus, 93, void, OrtStatus *status);
 WB_ORT(ReleaseTensorTypeAndShapeInfo, 99, void, OrtTensorTypeAndShapeInfo *info);
 WB_ORT(ReleaseAllocator, 132, void, OrtAllocator *allocator);
+WB_ORT(KernelContext_GetGPUComputeStream, 193, OrtStatus *, const OrtKernelContext *context, void **stream);
+WB_ORT(GetTensorMemoryInfo, 194, OrtStatus *, const OrtValue *value, const OrtMemoryInfo **memory);
 WB_ORT(KernelContext_GetAllocator, 253, OrtStatus *, const OrtKernelContext *context, const OrtMemoryInfo *memory,
        OrtAllocator **allocator);
 WB_ORT(ShapeInferContext_GetInputTypeShape, 268, OrtStatus *, const OrtShapeInferContext *context, size_t n,
@@ -74,6 +78,9 @@ WB_ORT(ShapeInferContext_SetOutputTypeShape, 270, OrtStatus *, const OrtShapeInf
 WB_ORT(SetSymbolicDimensions, 271, OrtStatus *, OrtTensorTypeAndShapeInfo *info, const char **names, size_t rank);
 WB_ORT(KernelContext_ParallelFor, 274, OrtStatus *, const OrtKernelContext *context, void (*task)(void *shared, size_t n),
        size_t total, size_t batches, void *shared);
+
+WB_ORT(KernelContext_GetScratchBuffer, 277, OrtStatus *, const OrtKernelContext *context, const OrtMemoryInfo *memory,
+       size_t bytes, void **made);
 
 /* What ONNX Runtime asks of an operator. */
 typedef struct OrtCustomOp {

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from workbench.errors import WorkbenchError
+from workbench.export.pytorch.registry import Named, refuse_taken
 from workbench.graph import BuiltModel, Model, build_model
 from workbench.graph.evaluation.sizes import solved
 from workbench.graph.gradients.gradient import gradient
@@ -23,25 +24,12 @@ from workbench.runtime.host.locks import Lock
 
 
 @dataclass
-class ModelOperator:
-    """A registered operator: the schema stays as long as the process runs, what is `built` may be replaced."""
+class ModelOperator(Named):
+    """A registered model: the schema stays as long as the process runs, what is `built` may be replaced."""
 
-    space: str
-    name: str
-    schema: str
     built: BuiltModel
     library: Any = None
     gradients: dict[Model, Any] = field(default_factory=dict)
-
-    @property
-    def qualified(self) -> str:
-        """Namespace and name."""
-        return f"{self.space}::{self.name}"
-
-    @property
-    def packet(self) -> Any:
-        """What is called: `torch.ops.<space>.<name>`."""
-        return getattr(getattr(torch.ops, self.space), self.name)
 
 
 _known: dict[str, ModelOperator] = {}
@@ -54,20 +42,14 @@ def register_model(space: str, name: str, built: BuiltModel) -> ModelOperator:
     schema = signature_of(built.model).schema
     with _lock:
         op = _known.get(f"{space}::{name}")
-        if op is None:
+        if op is None or op.schema != schema:
+            refuse_taken(space, name, schema, op)
             op = _known[f"{space}::{name}"] = _defined(ModelOperator(space, name, schema, built))
-        if op.schema != schema:
-            raise WorkbenchError(
-                f"{op.qualified} is registered with another signature, which PyTorch keeps as long as the process "
-                f"runs: {op.schema}; this one has {schema}. Give it another name: wb.export.torch(..., name=...)"
-            )
         op.built = built
     return op
 
 
 def _defined(op: ModelOperator) -> ModelOperator:
-    if torch._C._jit_get_schemas_for_operator(op.qualified):
-        raise WorkbenchError(f"PyTorch has an operator {op.qualified} that is no built model; choose another name")
     op.library = torch.library.Library(op.space, "FRAGMENT")
     op.library.define(op.name + op.schema, tags=(torch.Tag.pt2_compliant_tag,))
     op.library.impl(op.name, lambda *tensors: _as_schema(op.built(*tensors)), "CPU")

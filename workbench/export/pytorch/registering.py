@@ -1,4 +1,4 @@
-"""Operators with everything PyTorch asks of them: gradients are made by `wb.grad` when they are first wanted."""
+"""Operators with everything PyTorch asks of them: gradients, and kernels for GPUs, are made when first wanted."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 from workbench.errors import WorkbenchError
+from workbench.export.cuda import at_hand
 from workbench.export.dispatch import Family, family_like
 from workbench.export.pytorch.derivatives import derivative
-from workbench.export.pytorch.glue import PREPARE, glue
-from workbench.export.pytorch.on_gpu import prepare_on_gpu
-from workbench.export.pytorch.registry import Registered, known, register
+from workbench.export.pytorch.glue import PREPARE, PREPARE_ON_GPU, glue
+from workbench.export.pytorch.registry import Registered, known, opened, register
 from workbench.export.pytorch.schema import arguments_of
 from workbench.lang import vmap
 
@@ -59,6 +59,36 @@ def _with_vmap(op: Registered) -> None:
         return batched(op, info.batch_size, axes, given, named, whole)
 
     torch.library.register_vmap(op.qualified, rule, lib=op.library)
+
+
+# -- CUDA tensors: kernels are made for the GPU at hand when a call first wants them --
+
+NEITHER = "was exported for dense tensors on cpu; move tensors with .cpu(), and make sparse ones dense with .to_dense()"
+
+
+@PREPARE_ON_GPU
+def prepare_on_gpu(qualified: bytes, types: int, number: int) -> int:
+    """Called when an operator first meets CUDA tensors of some types: makes its kernels, or says why there are none."""
+    op = known(qualified.decode())
+    if op is None:
+        return 1
+    try:
+        _made_on_gpu(op, types, number)
+    except Exception as reason:  # an exception cannot pass through C; PyTorch raises it
+        text = str(reason) if isinstance(reason, WorkbenchError) else f"{type(reason).__name__}: {reason}"
+        why = NEITHER if op.families[0].gpu is None else f"has no kernel for this GPU: {text}"
+        glue().wb_torch_not_on_gpu(op.handle, why.encode())
+        return 1
+    return 0
+
+
+def _made_on_gpu(op: Registered, types: int, number: int) -> None:
+    families = op.families
+    if families[types].gpu is None:
+        raise WorkbenchError(NEITHER)
+    made = opened(at_hand.library_for(families[types], number))
+    if op.families is families:  # the operator may have been exported anew in the meantime
+        glue().wb_torch_implement_on_gpu(op.handle, made, types, len(families))
 
 
 # -- `torch.vmap` over a registered operator: `wb.vmap` makes an operator with one more axis, which is registered too --

@@ -19,25 +19,32 @@ from workbench.runtime.host.locks import Lock
 
 
 @dataclass
-class Registered:
-    """One operator: `families`, one for each choice of element types, are what it does now."""
+class Named:
+    """What stands under a name of PyTorch, which keeps its schema as long as the process runs."""
 
     space: str
     name: str
     schema: str
-    families: tuple[Family, ...] = ()
-    handle: int = 0
-    library: Any = None
-    batched: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def qualified(self) -> str:
+        """Namespace and name."""
         return f"{self.space}::{self.name}"
 
     @property
     def packet(self) -> Any:
         """What is called: `torch.ops.<space>.<name>`."""
         return getattr(getattr(torch.ops, self.space), self.name)
+
+
+@dataclass
+class Registered(Named):
+    """One operator: `families`, one for each choice of element types, are what it does now."""
+
+    families: tuple[Family, ...] = ()
+    handle: int = 0
+    library: Any = None
+    batched: dict[Any, Any] = field(default_factory=dict)
 
     def last_kernel(self, *, on_gpu: bool = False) -> str:
         """What the kernel that this thread ran last, or started last on a GPU, was made for."""
@@ -67,7 +74,7 @@ def register(
     with _lock:
         op = _known.get(f"{space}::{name}")
         if op is None or op.schema != schema:
-            _refuse_taken(space, name, schema, op)
+            refuse_taken(space, name, schema, op)
             op = _known[f"{space}::{name}"] = _defined(space, name, schema, prepare)
             complete(op)
         op.families = tuple(families)
@@ -76,7 +83,8 @@ def register(
     return op
 
 
-def _refuse_taken(space: str, name: str, schema: str, op: Registered | None) -> None:
+def refuse_taken(space: str, name: str, schema: str, op: Named | None) -> None:
+    """WorkbenchError where `op` of that name has another schema, or where PyTorch has one of somebody else's."""
     if op is not None:
         there = f"{op.qualified}{op.schema}"
         stem = re.sub(r"_\d+$", "", name)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workbench.errors import BuildError, WorkbenchError
+from workbench.export.cuda.embedded import GpuPart, Images, gpu_headers, gpu_loading, gpu_part, images_of
 from workbench.export.dispatch import RUNTIME_FILES, Family, Level, Source, Unit, front_text, linked, runtime_file
 from workbench.export.dispatch.architectures import compiler_for, levels_of, native
 from workbench.export.dispatch.objects import cpp_compiler
 from workbench.export.dispatch.size_code import quoted
 from workbench.export.hosts import host_file
-from workbench.export.stable.gpu_part import GpuPart, Images, gpu_headers, gpu_part, images_of
 from workbench.export.stable.members import Member
 from workbench.records import record
 
@@ -35,7 +35,7 @@ def built(name: str, space: str, members: Sequence[Member], home: Path) -> Built
         raise WorkbenchError(f"{home} has no torch/csrc/stable/c/shim.h: the library is built with PyTorch's headers")
     parts = [_part(f"{n}_{t}", family) for n, m in enumerate(members) for t, family in enumerate(m.families)]
     gpu = gpu_parts(members, images_of)
-    sources = [s for part in gpu.values() for s in part.sources]
+    sources = [gpu_loading(), *(s for part in gpu.values() for s in part.sources)]
     sources += [s for part in parts for s in part.sources]
     sources += [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
     sources.append(Source("stable.cpp", _file("stable.cpp"), None, _libraries(home), _command(home)))

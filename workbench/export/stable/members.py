@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.errors import WorkbenchError
-from workbench.export.dispatch import Family, families_for, for_processor
+from workbench.export.dispatch import Family, families_for
 from workbench.export.pytorch.derivatives import Derivative, derivative
 from workbench.export.pytorch.schema import Argument, arguments_of, schema_of
 from workbench.records import record
@@ -41,7 +41,7 @@ class Member:
 def members_of(families: Mapping[str, Family], orders: int) -> tuple[Member, ...]:
     """The operators of a library, those before their gradients; `orders` says how often each can be differentiated.
 
-    WorkbenchError for what cannot be an operator of PyTorch on a processor, or for two of one name.
+    WorkbenchError for what cannot be an operator of PyTorch, or for two of one name.
     """
     everything = [(name, families_for(_checked(family))) for name, family in families.items()]
     found = [member for name, types in everything for member in _with_gradients(name, types, orders)]
@@ -52,7 +52,6 @@ def members_of(families: Mapping[str, Family], orders: int) -> tuple[Member, ...
 
 
 def _checked(family: Family) -> Family:
-    for_processor(family, "operators of PyTorch are registered")
     if all(a.type != "Tensor" for a in arguments_of(family)):
         raise WorkbenchError(f"{family.op.name}: PyTorch finds kernels by the tensors of a call, but this takes none")
     return family

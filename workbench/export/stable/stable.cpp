@@ -233,7 +233,9 @@ void run_on_gpu(const Operator &op, StableIValue *stack)
             call.device = tensor.device();
     call.take(stack, true);
     const OnDevice entered(call.device);
-    const wb_entries &entries = loaded(op.name, *table, call.device.second);
+    const wb_gpu_entries *found = wb_gpu_loaded(op.name, table, call.device.second);
+    if (!found) throw std::runtime_error(wb_message());
+    const wb_entries &entries = found->entries;
     const wb_gpu_host host = entered.host();
     std::vector<Tensor> results = prepared(call, true), copies;
     int64_t status = entries.call(entries.family, call.arrays, call.values, call.sizes, &host.host);

@@ -6,8 +6,6 @@
 #include <dlfcn.h>
 
 #include <cstdio>
-#include <map>
-#include <mutex>
 
 extern "C" {
 #include "gpu_images.h"
@@ -75,23 +73,6 @@ public:
     }
     wb_gpu_host host() const { return {{take_there, give, 1}, stream_, device_.second}; }
 };
-
-// The kernels of an operator, their machine code in the GPU: of several for one text, what the driver takes.
-const wb_entries &loaded(const char *name, const wb_gpu_table &table, int device)
-{
-    static std::mutex lock;
-    static std::map<const wb_gpu_table *, const wb_entries *> known;
-    const std::lock_guard<std::mutex> held(lock);
-    const wb_entries *&entries = known[&table];
-    for (int text = 0; text < table.texts && !entries; ++text) {
-        int refused = 1;
-        for (int n = 0; n < table.count && refused; ++n)
-            if (table.images[n].number == text) refused = table.load(text, table.images[n].code, device);
-        if (refused) throw std::runtime_error(std::string(name) + " has no kernel for this GPU: " + wb_message());
-    }
-    if (!entries) entries = table.open(nullptr);
-    return *entries;
-}
 
 }  // namespace
 

@@ -57,7 +57,7 @@ def _chosen(family: Family) -> Iterator[dict[str, int]]:
 
 def _candidates(family: Family) -> Iterator[dict[str, int]]:
     op, known = family.op, [program.sizes for program in family.fallbacks]
-    yield from (v.sizes for v in family.variants)
+    yield from (v.sizes for v in family.every_variant)
     for scalars in known:
         given = {**dict.fromkeys(op.scalars, 1), **scalars}
         for number in NUMBERS:
@@ -94,6 +94,7 @@ def stored(cases: list[Case], families: Mapping[str, Family]) -> tuple[list[dict
         rows.append({
             "operator": case.operator, "sizes": case.sizes, "call": kinds, "numbers": numbers,
             "results": [family.op.tensors[o].dtype.name for o in family.op.outputs], "tolerance": case.tolerance,
+            "gpu": family.gpu is not None,
         })  # fmt: skip
     return rows, arrays
 

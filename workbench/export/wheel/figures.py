@@ -24,7 +24,7 @@ def _operator(family: Family, studies: Sequence[Study]) -> dict[str, Any]:
         "schedules": [
             {"kernel": str(variant), "sizes": variant.sizes, "python": variant.schedule.to_python(),
              "record": json.loads(variant.schedule.to_json())}
-            for variant in family.variants
+            for variant in family.every_variant
         ],
         "studies": [_study(study) for study in own],
     }  # fmt: skip

@@ -125,8 +125,24 @@ def test_operators_of_pytorch_give_the_same(known: Case) -> None:
     torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here")
     if find_spec(f"{MODULE}.for_torch") is None:
         pytest.skip("the package was exported without PyTorch")
-    operators = import_module(f"{MODULE}.for_torch").operators
-    given = [torch.from_dlpack(v) if hasattr(v, "__dlpack__") else v for v in known.positional]
-    found = getattr(operators, known.row["operator"])(*given, **known.named)
-    found = found if isinstance(found, tuple) else (found,)
+    found = _by_pytorch(known, torch, "cpu")
     known.check([v.to(torch.float64).numpy() for v in found])
+
+
+def test_operators_of_pytorch_give_the_same_on_a_gpu(known: Case) -> None:
+    """Where the package has kernels for one."""
+    torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here")
+    if not known.row.get("gpu") or find_spec(f"{MODULE}.for_torch") is None:
+        pytest.skip("the package was exported for processors alone")
+    if not torch.cuda.is_available():
+        pytest.skip("install an NVIDIA GPU and PyTorch for it")
+    found = _by_pytorch(known, torch, "cuda")
+    assert all(v.is_cuda for v in found)
+    known.check([v.to(torch.float64).cpu().numpy() for v in found])
+
+
+def _by_pytorch(known: Case, torch: Any, device: str) -> tuple[Any, ...]:
+    operators = import_module(f"{MODULE}.for_torch").operators
+    given = [torch.from_dlpack(v).to(device) if hasattr(v, "__dlpack__") else v for v in known.positional]
+    found = getattr(operators, known.row["operator"])(*given, **known.named)
+    return found if isinstance(found, tuple) else (found,)

@@ -12,8 +12,7 @@ enum { WB_ALIGNMENT = 64, WB_CHUNKS_A_THREAD = 4 };
 static _Thread_local wb_loan *wb_current;
 static _Thread_local int wb_number;
 
-/* Whether something went wrong; the caller goes on without. */
-static int wb_failed(const XLA_FFI_Api *api, XLA_FFI_Error *error)
+int wb_failed(const XLA_FFI_Api *api, XLA_FFI_Error *error)
 {
     if (!error) return 0;
     XLA_FFI_Error_Destroy_Args args = {XLA_FFI_Error_Destroy_Args_STRUCT_SIZE, NULL, error};

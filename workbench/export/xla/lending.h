@@ -8,6 +8,9 @@
 
 extern const wb_threads wb_lent_threads;
 
+/* Whether something went wrong; the caller goes on without. */
+int wb_failed(const XLA_FFI_Api *api, XLA_FFI_Error *error);
+
 typedef struct {
     const XLA_FFI_CallFrame *frame;
     char *scratch;

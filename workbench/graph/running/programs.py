@@ -51,20 +51,18 @@ class Program:
     """What a recording computes, for arrays of its inputs' types that are dense: `program.run(arrays)`.
 
     Several threads may run it at once: each run has memory of its own.  Constants are packed for the kernels that read
-    them unless `packs` says otherwise.
+    them.
     """
 
-    def __init__(
-        self, recording: Recording, threads: int | None, packed: PackedConstants | None = None, *, packs: bool = True
-    ) -> None:
-        self.recording, self.threads, self.packs = recording, threads, packs
+    def __init__(self, recording: Recording, threads: int | None, packed: PackedConstants | None = None) -> None:
+        self.recording, self.threads = recording, threads
         self.storage = Storage(recording)
         self.arena = arena(self.storage.lifetimes())
         by_name = {call.name: call for call in recording.calls}
         self.calls = [by_name[name] for name in self.arena.order if by_name[name] not in self.storage.views]
         on_host = {call: function for call in self.calls if (function := host_function(call)) is not None}
         own = (call for call in self.calls if isinstance(call, OperatorCall) and call not in on_host)
-        kernels = step_kernels(own, self._constants_of)
+        kernels = step_kernels(own, self.constants_of)
         self.packed = self._packed(kernels, {} if packed is None else packed)
         self._assemble(kernels, on_host)
         self._spare: list[Frame] = []
@@ -84,16 +82,16 @@ class Program:
             *(f"  {note}" for note in self.notes),
         ])  # fmt: skip
 
-    def unpacked(self) -> Program:
-        """The same with kernels that take every constant as it is."""
-        return Program(self.recording, self.threads, packs=False)
+    def constants_of(self, call: OperatorCall) -> frozenset[str]:
+        """The inputs of a call that are constants, or views of such; numbers excepted."""
+        inputs = call.inputs.items()
+        return frozenset(n for n, value in inputs if value.shape and self.storage.root(value).array is not None)
+
+    def slot_of(self, value: Value) -> int:
+        """The number of the address of a tensor: of inputs, results, what is in the arena, constants, in this order."""
+        return self.slot[self.storage.root(value)]
 
     # --- assembly
-
-    def _constants_of(self, call: OperatorCall) -> frozenset[str]:
-        """The inputs of a call that are constants, or views of such; numbers excepted."""
-        inputs = call.inputs.items() if self.packs else ()
-        return frozenset(n for n, value in inputs if value.shape and self.storage.root(value).array is not None)
 
     def _packed(
         self, kernels: Mapping[OperatorCall, StepKernel | LoweringError], known: PackedConstants
@@ -145,15 +143,12 @@ class Program:
         self._finish = self._finisher()
 
     def _numbered(self) -> dict[Value, int]:
-        """The slots of the addresses of tensors: inputs, results, what is in the arena, constants."""
+        """The slots of the addresses of tensors: inputs, results, what is in the arena, constants, packed ones last."""
         self.inside = [value for call in self.calls for value in call.results if value.name in self.arena.offsets]
-        plain = (value for value in self.recording.constants if value not in self.storage.source)
-        self.constants = [*plain, *dict.fromkeys(self.packed.values())]
+        self.plain = [value for value in self.recording.constants if value not in self.storage.source]
+        self.constants = [*self.plain, *dict.fromkeys(self.packed.values())]
         every = (*self.recording.inputs, *self.storage.results, *self.inside, *self.constants)
         return {value: at for at, value in enumerate(every)}
-
-    def _at(self, value: Value) -> int:
-        return self.slot[self.storage.root(value)]
 
     def _add(self, number: int, call: OperatorCall, kernel: StepKernel) -> None:
         """A step; none for a call that writes nothing and checks nothing."""
@@ -162,12 +157,12 @@ class Program:
         results = dict(zip(call.op.outputs, call.results, strict=True))
         first, begin = len(self.places), len(self.copies)
         given = {**call.inputs, **results, **{p.array: self.packed[call, p.array] for p in kernel.packed}}
-        self.places += [self._at(given[name]) for name in kernel.parameters]
+        self.places += [self.slot_of(given[name]) for name in kernel.parameters]
         for output, initial, result in zip(call.op.outputs, call.initial, call.results, strict=True):
             if initial is not None:
-                self.copies.append((self._at(result), self._at(initial), result.bytes))
+                self.copies.append((self.slot_of(result), self.slot_of(initial), result.bytes))
             elif output in kernel.zeros:
-                self.copies.append((self._at(result), -1, result.bytes))
+                self.copies.append((self.slot_of(result), -1, result.bytes))
         self.steps.append((kernel.address, number, first, len(kernel.parameters), begin, len(self.copies)))
         self.stepped.append((call, kernel))
 
@@ -177,7 +172,7 @@ class Program:
         constants = {self.slot[value]: value.array for value in self.constants}
         ways: list[tuple[bool, int, Value]] = []
         for value in flat(self.recording.outputs):
-            at = self._at(value)
+            at = self.slot_of(value)
             is_own = count <= at < count + made and all(at != other for _, other, _ in ways)
             ways.append((is_own, at, value))
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.errors import BuildError
+from workbench.lang.dtypes import DType
 from workbench.records import record
 
 # Answers of the border that are not the kernel's.
@@ -167,8 +168,13 @@ def _arguments(signature: Signature) -> list[str]:
 
 
 def _scalar(parameter: ArrayParameter, place: int) -> str:
-    field = {"f": "real", "i": "integer", "b": "integer", "u": "natural", "h": "natural"}[_kind(parameter)]
-    return f"({parameter.dtype.c_name})values[{place}].{field}"
+    return f"({parameter.dtype.c_name})values[{place}].{value_field(parameter.dtype)}"
+
+
+def value_field(dtype: DType) -> str:
+    """The member of C's `wb_border_value` in which a number by value travels; halves as bits."""
+    members = {"float": "real", "int": "integer", "bool": "integer", "uint": "natural"}
+    return "natural" if dtype.is_half else members[dtype.kind]
 
 
 def _symbols(signature: Signature) -> list[str]:

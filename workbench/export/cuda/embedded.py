@@ -1,8 +1,8 @@
-"""The kernels for NVIDIA GPUs in a library for PyTorch: their machine code stands in it, and what starts them."""
+"""The kernels for NVIDIA GPUs in a library that is written: their machine code stands in it, and what starts them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench.codegen import Kernel, as_target
@@ -17,7 +17,6 @@ from workbench.target import Target
 
 ARCHITECTURES = ("sm_80", "sm_90")
 """What code is made for where no GPU is named: each runs on the GPUs of its generation."""
-HEADERS = ("gpu.h", "host.h", "gpu_images.h")
 SHARED_NAMES = (
     "wb_gpu_units", "wb_gpu_unit_count", "wb_gpu_launch", "wb_gpu_clear", "wb_gpu_status", "wb_gpu_message",
     "wb_gpu_load", "wb_open",
@@ -28,11 +27,13 @@ Images = Callable[[Kernel], tuple[bytes, ...]]
 
 @record(eq=False)
 class GpuPart:
-    """The C of one operator's kernels for GPUs: `table` names what C++ finds them by."""
+    """The C of one operator's kernels for GPUs: `table` and `family` name what they, and what they are called with, are
+    found by."""
 
     sources: tuple[Source, ...]
     kernels: tuple[str, ...]
     table: str
+    family: str
 
 
 def images_of(kernel: Kernel) -> tuple[bytes, ...]:
@@ -43,13 +44,24 @@ def images_of(kernel: Kernel) -> tuple[bytes, ...]:
 
 def gpu_part(key: str, family: Family, target: str | Target, images: Images) -> GpuPart:
     """The files of a family; names that the linker sees end with its key."""
-    units = [replace(unit, name=f"{key}_{unit.name}") for unit in gpu_units(family, as_target(target))]
+    return part_of(key, family, gpu_units(family, as_target(target)), images)
+
+
+def part_of(key: str, family: Family, kernels: Sequence[Unit], images: Images) -> GpuPart:
+    """The same of kernels that are there."""
+    units = [replace(unit, name=f"{key}_{unit.name}") for unit in kernels]
     level = Level("gpu", Target(), "1")
     texts = {unit.name: launcher_text(unit, family) for unit in units}
     texts |= {f"units_{key}": units_text(units), f"start_{key}": gpu_file("gpu.c")}
     texts |= {f"gpu_front_{key}": front_text(family, [(level, units)]), f"images_{key}": _images(key, units, images)}
     sources = tuple(Source(f"{name}.c", _renamed(key) + text) for name, text in texts.items())
-    return GpuPart(sources, tuple(unit.title for unit in units), f"wb_gpu_table_{key}")
+    titles = tuple(unit.title for unit in units)
+    return GpuPart(sources, titles, f"wb_gpu_table_{key}", f"wb_gpu_family_{key}")
+
+
+def gpu_loading() -> Source:
+    """What every library with such kernels has once."""
+    return Source("gpu_images.c", gpu_file("gpu_images.c"))
 
 
 def gpu_headers() -> dict[str, str]:
@@ -63,7 +75,7 @@ def _renamed(key: str) -> str:
     return f"#define WB_PUBLIC\n#define wb_the_family wb_gpu_family_{key}\n{own}"
 
 
-def _images(key: str, units: list[Unit], images: Images) -> str:
+def _images(key: str, units: Sequence[Unit], images: Images) -> str:
     """The table of an operator: machine code by the number of its text, and the functions beside it."""
     arrays, rows = [], []
     for number, unit in enumerate(units):
@@ -73,8 +85,9 @@ def _images(key: str, units: list[Unit], images: Images) -> str:
             rows.append(f"    {{{number}, wb_image_{number}_{n}}},\n")
     listed = f"static const wb_gpu_image wb_images[] = {{\n{''.join(rows)}}};\n"
     return (
-        f'#include "gpu_images.h"\n\n{"".join(arrays)}\n{listed}'
-        f"const wb_gpu_table wb_gpu_table_{key} = {{wb_open, wb_gpu_load, wb_images, {len(rows)}, {len(units)}}};\n"
+        f'#include "gpu_images.h"\n\n{"".join(arrays)}\n{listed}static const wb_gpu_entries *wb_entries_there;\n\n'
+        f"const wb_gpu_table wb_gpu_table_{key} = {{\n"
+        f"    wb_open, wb_gpu_load, wb_images, {len(rows)}, {len(units)}, &wb_entries_there\n}};\n"
     )
 
 
