@@ -1,12 +1,32 @@
 // A small cache, line by line, as the replay goes on: which touches find their line, and which lines are there.
 
-import { h, s } from './dom';
+import { button, h, s } from './dom';
 import { bytes } from './levels';
+import type { Machine, Scale } from './messages';
 import type { State } from './state';
 
 const SIZES = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
 const LINES = [8, 16, 32, 64];
 const MOST_CELLS = 4096;
+const FEWEST = 4; // lines of a cache in which something comes and goes
+const SHORTEST = 2; // elements of a line: neighbours come together
+
+/** A machine's first cache, as small beside the tensors as it is beside those that are meant; as `scaled_cache` has it. */
+export function scaled({ cache_bytes: [level], line_bytes: whole }: Machine, { data, row }: Scale, element: number): Lines {
+  const what = `the first cache of the machine, ${bytes(level)} in lines of ${bytes(whole)}`;
+  if (data === 1) return { size: Math.max(FEWEST, Math.floor(level / whole)) * whole, line: whole, words: what };
+  const most = Math.max(1, Math.floor(whole / element));
+  const line = element * Math.min(most, Math.max(SHORTEST, Math.round((whole * row) / element)));
+  const lines = Math.round((level * data) / line);
+  const least = lines >= FEWEST ? '' : '; that would be less than the few lines that are drawn';
+  return { size: Math.max(FEWEST, lines) * line, line, words: `${what}, scaled with what is drawn: ${bytes(level * data)}${least}` };
+}
+
+interface Lines {
+  size: number;
+  line: number;
+  words: string;
+}
 
 interface Shape {
   name: string;
@@ -25,8 +45,7 @@ interface Event {
 
 export class CachePane {
   readonly element = h('section', { class: 'pane cache', 'aria-label': 'Cache lines' });
-  private size = 256;
-  private line = 16;
+  private chosen: Partial<Lines> = {}; // what somebody took instead of the machine's
   private shapes: Shape[] = [];
   private events: Event[] = [];
   private squares: SVGElement[][] = [];
@@ -34,14 +53,26 @@ export class CachePane {
   private read: unknown = null;
   private together = false;
 
-  constructor(private readonly state: State) {}
+  constructor(private readonly state: State) {
+    state.onMachine(() => {
+      if (this.element.isConnected) this.draw();
+    });
+  }
+
+  private get lines(): Lines {
+    const { domain } = this.state.data;
+    const own = scaled(this.state.machine, domain.scale, Math.max(1, ...Object.values(domain.arrays)));
+    const { size = own.size, line = own.line } = this.chosen;
+    return size === own.size && line === own.line ? own : { size, line, words: 'a cache of your choice' };
+  }
 
   draw(): void {
     if (this.stale) this.gather();
     [this.read, this.together] = [this.state.data, this.state.together];
     this.squares = this.shapes.map((shape) => Array.from({ length: shape.cells }, (_, i) => this.square(shape, i)));
     const grids = this.shapes.map((shape, i) => this.grid(shape, this.squares[i]));
-    const choose = (label: string, values: number[], now: number, take: (n: number) => void) =>
+    const { size, line, words } = this.lines;
+    const choose = (label: string, known: number[], now: number, take: (n: number) => void) =>
       h(
         'label',
         { class: 'dial' },
@@ -54,7 +85,7 @@ export class CachePane {
               this.draw();
             },
           },
-          ...values.map((n) => h('option', { value: n, selected: n === now }, bytes(n))),
+          ...[...new Set([...known, now])].sort((a, b) => a - b).map((n) => h('option', { value: n, selected: n === now }, bytes(n))),
         ),
       );
     this.element.replaceChildren(
@@ -62,12 +93,9 @@ export class CachePane {
       h(
         'div',
         { class: 'machine' },
-        choose('cache', SIZES, this.size, (n) => {
-          this.size = n;
-        }),
-        choose('line', LINES, this.line, (n) => {
-          this.line = n;
-        }),
+        choose('cache', SIZES, size, (n) => (this.chosen.size = n)),
+        choose('line', LINES, line, (n) => (this.chosen.line = n)),
+        button('machine', () => this.choose({}), { class: 'cache-own', title: "the machine's first cache, scaled with what is drawn" }),
         this.told,
       ),
       h(
@@ -79,10 +107,15 @@ export class CachePane {
       h(
         'p',
         { class: 'note' },
-        'Fully associative, what was used least recently leaves; all threads share it. Move the time slider of the domain.',
+        `Here: ${words}. It is fully associative, what was used least recently leaves, all threads share it: it shows lines come and go, and foretells no processor. Move the time slider of the domain.`,
       ),
     );
     this.light();
+  }
+
+  private choose(chosen: Partial<Lines>): void {
+    this.chosen = chosen;
+    this.draw();
   }
 
   private get stale(): boolean {
@@ -174,12 +207,13 @@ export class CachePane {
     if (this.stale) return this.draw();
     const until = this.state.time ?? Infinity;
     const held = new Map<number, true>();
-    const most = Math.max(1, Math.floor(this.size / this.line));
+    const { size, line: long } = this.lines;
+    const most = Math.max(1, Math.floor(size / long));
     let [hits, touches] = [0, 0];
     let last: [Event, boolean][] = [];
     for (const event of this.events) {
       if (event.when >= until) break;
-      const line = this.lineOf(event);
+      const line = this.lineOf(event, long);
       const hit = held.delete(line);
       held.set(line, true);
       const [oldest] = held.keys();
@@ -189,19 +223,19 @@ export class CachePane {
       if (last.length && last[0][0].when !== event.when) last = [];
       last.push([event, hit]);
     }
-    this.told.textContent = `${touches} touches, ${touches - hits} misses (${touches ? Math.round((100 * hits) / touches) : 0} % found), ${bytes((touches - hits) * this.line)} brought in`;
+    this.told.textContent = `${touches} touches, ${touches - hits} misses (${touches ? Math.round((100 * hits) / touches) : 0} % found), ${bytes((touches - hits) * long)} brought in`;
     this.shapes.forEach((_, i) =>
       this.squares[i]?.forEach((square, element) => {
-        square.setAttribute('class', `mem${held.has(this.lineOf({ shape: i, element } as Event)) ? ' held' : ''}`);
+        square.setAttribute('class', `mem${held.has(this.lineOf({ shape: i, element } as Event, long)) ? ' held' : ''}`);
       }),
     );
     if (this.state.time !== null)
       for (const [event, hit] of last) this.squares[event.shape]?.[event.element]?.classList.add(hit ? 'hit' : 'miss');
   }
 
-  private lineOf({ shape, element }: Event): number {
+  private lineOf({ shape, element }: Event, line: number): number {
     const own = this.shapes[shape];
-    return Math.floor((own.start + element * own.bytes) / this.line);
+    return Math.floor((own.start + element * own.bytes) / line);
   }
 }
 

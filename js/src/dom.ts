@@ -37,6 +37,23 @@ export function button(text: string, action: (event: MouseEvent) => void, more: 
   return h('button', { type: 'button', click: action, ...more }, text);
 }
 
+/** Where the mouse is, in pixels of the window from an element's upper left corner. */
+export function placeIn(element: Element, event: MouseEvent): [x: number, y: number] {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+/** One notch of the wheel with Ctrl or Alt zooms where the mouse is; without them the page scrolls. */
+export function zooms(element: Element, zoom: (factor: number, at: [x: number, y: number]) => void): void {
+  const turned = (event: Event) => {
+    const wheel = event as WheelEvent;
+    if (!wheel.ctrlKey && !wheel.altKey) return;
+    wheel.preventDefault();
+    zoom(wheel.deltaY < 0 ? 1.25 : 0.8, placeIn(element, wheel));
+  };
+  element.addEventListener('wheel', turned, { passive: false });
+}
+
 /** A file of the browser, saved where it saves files. */
 export function download(name: string, content: BlobPart, type: string): void {
   const link = h('a', { href: URL.createObjectURL(new Blob([content], { type })), download: name });

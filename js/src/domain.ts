@@ -16,6 +16,7 @@ import type { Nest, Statement } from './messages';
 
 const GAPS = 44; // pixels between the parts of the pane, and around them
 const ALL = '*'; // no nest is called so
+const LEAVING = 700; // milliseconds to get from a button to its map
 const MANY = 5; // nests that cannot be seen at once
 const LOWEST = 150; // pixels of a picture in which something is seen
 
@@ -217,7 +218,7 @@ export class DomainPane {
     if (this.map.pinned) return;
     this.waiting = window.setTimeout(() => {
       if (!this.map.element.matches(':hover, :focus-within')) this.map.close();
-    }, 350);
+    }, LEAVING);
   }
 
   /** The plot that a map is of: the one last pointed at, else the one with the most dims. */

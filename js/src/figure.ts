@@ -1,6 +1,6 @@
 // A drawing of Python's that one can zoom, move, and walk through: what can be pointed at lies over it.
 
-import { s } from './dom';
+import { s, zooms } from './dom';
 import { drawn } from './marks';
 import type { Mark } from './marks';
 import type { ModelPicture, Place } from './messages';
@@ -210,16 +210,7 @@ export class Figure {
       this.move();
     });
     svg.addEventListener('mouseleave', () => this.actions.say(null));
-    svg.addEventListener(
-      'wheel',
-      (event) => {
-        if (!event.ctrlKey && !event.altKey) return;
-        event.preventDefault();
-        const box = svg.getBoundingClientRect();
-        this.zoom(event.deltaY < 0 ? 1.25 : 0.8, [event.clientX - box.left, event.clientY - box.top]);
-      },
-      { passive: false },
-    );
+    zooms(svg, (factor, at) => this.zoom(factor, at));
     svg.addEventListener('keydown', (event) => this.keys(event));
   }
 

@@ -1,6 +1,6 @@
 // The mouse and the keys on a plot: hover, select, walk, pan, and drags that become steps.
 
-import { s } from './dom';
+import { s, zooms } from './dom';
 import { tell } from './hints';
 import type { XY } from './geometry';
 import type { Frame } from './frame';
@@ -54,16 +54,7 @@ export function listen(plot: Plot): void {
   svg.addEventListener('pointerleave', () => {
     if (!start) state.hover(null);
   });
-  svg.addEventListener(
-    'wheel',
-    (event) => {
-      if (!event.ctrlKey && !event.altKey) return;
-      event.preventDefault();
-      const box = svg.getBoundingClientRect();
-      plot.zoom(event.deltaY < 0 ? 1.25 : 0.8, [event.clientX - box.left, event.clientY - box.top]);
-    },
-    { passive: false },
-  );
+  zooms(svg, (factor, at) => plot.zoom(factor, at));
   svg.addEventListener('keydown', (event) => keys(plot, event));
 }
 

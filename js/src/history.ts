@@ -129,7 +129,8 @@ export class HistoryPane {
     const { about, naive, numpy } = this.state.measured;
     if (!about) return null;
     const beside = Object.entries({ naive, NumPy: numpy }).flatMap(([name, timing]) => (timing ? [`${name} ${cameOf(timing).time}`] : []));
-    return h('span', { class: 'note' }, [about, ...beside].join(' · '));
+    const { hardware = '' } = at(this.state.measured, this.state.past.place) ?? {};
+    return h('span', { class: 'note' }, [about, ...beside].join(' · '), hardware ? h('span', { class: 'hardware' }, hardware) : null);
   }
 
   private ancestors(nth: number): number {

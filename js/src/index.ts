@@ -21,7 +21,7 @@ import { GONE, State, same } from './state';
 import { StepsPane } from './steps';
 import { TreePane } from './tree';
 import { TrialsPane } from './trials';
-import type { Model } from './kernel';
+import type { Model, Wire } from './kernel';
 import type { Arrangement, Machine, Traits } from './messages';
 import { Room } from './room';
 import { WarpsPane } from './warps';
@@ -66,11 +66,17 @@ const WATCHED: (keyof Traits)[] = [
   'network',
   'arrangement',
 ];
+const SETTLED = 900; // milliseconds without a step
+// What does nothing without a kernel.
+const ASKING =
+  '.pane.steps, .pane.operator, .pane.export, .head .measuring, .head :is(.undo, .redo), .languages, .column-choices, .keeping, .history .pin,' +
+  ' .moment, .measure-all, .films .film, .mode:not(:first-child), .numbers, .interchange, [data-map], .more-of, .refusal';
 const TALK = 1.35; // how much larger everything is in a talk, as panel.css has it
 const SIZED = ['domain', 'footprint', 'roofline', 'trials']; // whose pictures are as large as their room
 
 class Panel {
   private readonly state: State;
+  private readonly model: Wire;
   private readonly made = new Map<string, Pane>();
   private readonly refusal: RefusalBar;
   private readonly cells: CellsPane;
@@ -98,8 +104,9 @@ class Panel {
   private waiting = false;
   readonly root: HTMLElement;
 
-  constructor(private readonly model: Model) {
-    const state = (this.state = new State(model));
+  constructor(own: Model) {
+    const state = (this.state = new State(own));
+    const model = (this.model = state.model);
     this.refusal = new RefusalBar(state);
     this.cells = new CellsPane(state);
     this.menu = new LoopMenu(state);
@@ -149,6 +156,7 @@ class Panel {
     state.onLight(() => this.light());
     WATCHED.forEach((name) => model.on(`change:${name}`, this.changed));
     model.on('comm_live_update', this.connected); // of ipywidgets' models; nobody else says it
+    this.root.addEventListener('workbench:kernel', this.connected); // of JupyterLab's extension
     this.remember();
     this.watcher = new ResizeObserver(
       resized(() => {
@@ -283,6 +291,7 @@ class Panel {
     this.root.dataset.offers = String(this.state.offers.steps?.length ?? 0);
     for (const pane of this.shown) pane.light?.();
     this.cells.light();
+    if (this.state.gone) this.silence();
   }
 
   private remember(): void {
@@ -331,8 +340,26 @@ class Panel {
     void this.state.seekKernel(() => {
       this.gone.hidden = !this.state.gone;
       this.root.classList.toggle('dead', this.state.gone);
+      this.menu.close();
+      this.silence();
     });
   };
+
+  /** What only a kernel can answer cannot be pressed without one; what is drawn can still be looked at. */
+  private silence(): void {
+    const { gone } = this.state;
+    this.root.querySelectorAll<HTMLElement>(ASKING).forEach((element) => (element.inert = gone));
+  }
+
+  /** A while after the last step: whoever keeps this output may ask for the picture of what is shown now. */
+  private settle(): void {
+    window.clearTimeout(this.settling);
+    this.settling = window.setTimeout(() => {
+      const still = () => this.state.answer('still', {}, true);
+      this.root.dispatchEvent(new CustomEvent('workbench:shown', { bubbles: true, detail: { still } }));
+    }, SETTLED);
+  }
+  private settling = 0;
 
   private take(before: Machine): void {
     const now = this.model.get('machine');
@@ -346,6 +373,7 @@ class Panel {
     this.state.data = this.state.read();
     this.state.forgetViews();
     this.drawAll();
+    this.settle();
   }
 
   /** The code comes after the picture, with a message of its own. */
@@ -385,13 +413,15 @@ class Panel {
 
   private keys(event: KeyboardEvent): void {
     const control = event.ctrlKey || event.metaKey;
+    const { gone } = this.state;
     const typing = (event.target as HTMLElement).closest?.('.cm-content[contenteditable=true], input:not([type=range]), select, textarea');
-    if (control && event.key.toLowerCase() === 'z' && !typing) {
+    if (control && event.key.toLowerCase() === 'z' && !typing && !gone) {
       void this.state.ask(event.shiftKey ? 'redo' : 'undo', {});
       event.preventDefault();
     }
-    if (event.key === 'm' && !typing && !control && !event.altKey) void this.measure.go();
+    if (event.key === 'm' && !typing && !control && !event.altKey && !gone) void this.measure.go();
     if (event.key === 'Escape' && this.state.compared) this.state.closePreview();
+    else if (event.key === 'Escape' && this.state.refusal.step) void this.state.ask('dismiss', {});
     else if (event.key === 'Escape' && this.deck.enlarged) this.enlarge(this.deck.enlarged);
     event.stopPropagation(); // or the notebook's shortcuts fire
   }
@@ -401,6 +431,7 @@ class Panel {
     WATCHED.forEach((name) => this.model.off(`change:${name}`, this.changed));
     this.model.off('comm_live_update', this.connected);
     this.watcher.disconnect();
+    window.clearTimeout(this.settling);
     this.deck.close();
     this.room.close();
   }

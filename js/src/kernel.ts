@@ -12,6 +12,32 @@ export interface Model {
   send(content: unknown): void;
 }
 
+/** A model that no longer tells the kernel what is chosen, once that is gone. */
+export class Wire implements Model {
+  quiet = false;
+
+  constructor(private readonly model: Model) {}
+
+  get<N extends keyof Traits>(name: N): Traits[N] {
+    return this.model.get(name);
+  }
+  set<N extends keyof Traits>(name: N, value: Traits[N]): void {
+    this.model.set(name, value);
+  }
+  save_changes(): void {
+    if (!this.quiet) this.model.save_changes();
+  }
+  on(event: string, callback: (message?: unknown) => void): void {
+    this.model.on(event, callback);
+  }
+  off(event: string, callback: (message?: unknown) => void): void {
+    this.model.off(event, callback);
+  }
+  send(content: unknown): void {
+    this.model.send(content);
+  }
+}
+
 interface Answer {
   answer?: string;
   error?: string;

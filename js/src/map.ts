@@ -13,6 +13,7 @@ export interface Subject {
   y: string;
 }
 
+const GAP = 6; // pixels between the map and its pane
 const HUES = 5; // steps of the heat, from few bytes to many
 
 export class MapPane {
@@ -131,6 +132,21 @@ export class MapPane {
       h('p', { class: 'note' }, [this.found!.note, 'bytes estimated by boxes'].filter(Boolean).join('; ')),
     );
     this.element.querySelector<HTMLElement>('.spot[data-spot]')?.setAttribute('tabindex', '0');
+    this.goAside();
+  }
+
+  /** Beside its pane, as one may want to drag on the picture; over it where there is no room. */
+  private goAside(): void {
+    const { element } = this;
+    element.classList.remove('aside');
+    [element.style.left, element.style.top] = ['', ''];
+    const [panel, pane] = [element.closest('.wbp:not(.talk)'), element.closest('.screen .slot')];
+    if (!panel || !pane) return;
+    const { right, top } = pane.getBoundingClientRect();
+    if (panel.getBoundingClientRect().right - right < element.offsetWidth + 2 * GAP) return;
+    element.classList.add('aside'); // measured first: what it is placed against differs between browsers
+    const box = element.getBoundingClientRect();
+    [element.style.left, element.style.top] = [`${right + GAP - box.left}px`, `${top + GAP - box.top}px`];
   }
 
   private spot(at: number, row: number, column: number): HTMLButtonElement {

@@ -49,8 +49,15 @@ export interface Arrows {
   pairs: Table;
 }
 
+/** What is drawn of the tensors against what is meant, at most 1: their bytes, and the longest row of elements. */
+export interface Scale {
+  data: number;
+  row: number;
+}
+
 /** The instances of a schedule at small sizes. */
 export interface Domain {
+  scale: Scale;
   arrays: Record<string, number>; // bytes of an element
   notes: string[];
   sizes: Record<string, number>;
@@ -270,6 +277,11 @@ export interface More {
 /** What another operator's text made impossible, in words. */
 export interface Left {
   left: string;
+}
+
+/** The picture that readers without a kernel see, by MIME type: words, and a PNG in base64. */
+export interface Still {
+  data: Record<string, string>;
 }
 
 /** A panel as a file and as a link: schedule, way, panes, what is lit. */
@@ -503,6 +515,7 @@ export interface Timing {
   naive: number | null;
   numpy: number | null;
   words: string;
+  hardware: string; // what the processor counted, or why it did not
 }
 
 /** By the places of the history; `doing` is empty while nothing is measured. */
@@ -642,6 +655,7 @@ export interface Questions {
   view: { with: { name: string; given?: Record<string, unknown> }; result: null };
   tools: { with: Record<string, never>; result: Tools };
   keep: { with: Record<string, never>; result: Kept };
+  still: { with: Record<string, never>; result: Still };
   restore: { with: { text: string }; result: null };
   check: { with: { text: string }; result: Checked };
   rewrite: { with: { text: string }; result: Left };

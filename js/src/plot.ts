@@ -3,7 +3,7 @@
 import { arrowsOf, redOf } from './arrows';
 import type { Arrow } from './arrows';
 import { DENSE, PointCanvas } from './canvas';
-import { h, s } from './dom';
+import { h, placeIn, s } from './dom';
 import { Frame, MARGIN, WHOLE } from './frame';
 import type { View } from './frame';
 import { marker } from './geometry';
@@ -66,9 +66,9 @@ export class Plot extends Frame {
 
   /** The cell below a pointer event, with its fractions. */
   cell(event: MouseEvent): XY {
-    const box = this.svg.getBoundingClientRect();
-    const scale = this.width / box.width;
-    return this.from([(event.clientX - box.left) * scale, (event.clientY - box.top) * scale], this.view);
+    const scale = this.width / this.svg.getBoundingClientRect().width;
+    const [x, y] = placeIn(this.svg, event);
+    return this.from([x * scale, y * scale], this.view);
   }
 
   // -- drawing ---------------------------------------------------------------------------------------------------------

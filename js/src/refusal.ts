@@ -6,33 +6,70 @@ import type { State } from './state';
 import type { Wrong } from './messages';
 
 const GAP = 8; // pixels around the bar
+const WIDEST = 720;
+const [LEAST_WIDE, LEAST_HIGH] = [200, 90]; // pixels of a place in which it can be read
+const PICTURES = ['domain', 'model', 'trials', 'lanes', 'cache', 'roofline', 'warps', 'footprint'];
 
-/** Where a bar goes so that it covers nothing under the mouse: the top of what is seen, or its bottom. */
-export function placed(seen: { top: number; bottom: number }, high: number, mouse: number | null): number {
+export interface Box {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+const wide = (box: Box): number => box.right - box.left;
+const high = (box: Box): number => box.bottom - box.top;
+
+/** What is left of a place beside the mouse: all of it, or the larger part above or below. */
+function beside(box: Box, [x, y]: [number, number]): Box {
+  if (x < box.left || x > box.right || y < box.top || y > box.bottom) return box;
+  return y - box.top > box.bottom - y ? { ...box, bottom: y - 2 * GAP } : { ...box, top: y + 2 * GAP };
+}
+
+/** The largest of some places that covers nothing under the mouse; none where each is too small to be read in. */
+export function roomiest(places: Box[], mouse: [number, number] | null): Box | null {
+  const free = places.map((box) => (mouse ? beside(box, mouse) : box)).filter((box) => wide(box) >= LEAST_WIDE && high(box) >= LEAST_HIGH);
+  const area = (box: Box) => Math.min(WIDEST, wide(box)) * high(box);
+  return free.reduce<Box | null>((best, box) => (best && area(best) >= area(box) ? best : box), null);
+}
+
+/** Where a bar over the whole width goes: the top of what is seen, or its bottom where the mouse is above. */
+export function placed(seen: { top: number; bottom: number }, height: number, mouse: number | null): number {
   const below = mouse !== null && mouse < (seen.top + seen.bottom) / 2;
-  return below ? Math.max(seen.top + GAP, seen.bottom - high - GAP) : seen.top + GAP;
+  return below ? Math.max(seen.top + GAP, seen.bottom - height - GAP) : seen.top + GAP;
 }
 
 export class RefusalBar {
   readonly element = h('div', { class: 'refusal banner', role: 'alert' });
-  private mouse: number | null = null;
+  private mouse: [x: number, y: number] | null = null;
 
   constructor(private readonly state: State) {}
 
-  /** Where the mouse was last, from the top of the window. */
+  /** Where the mouse was last, from the corner of the window. */
   watch(root: HTMLElement): void {
-    root.addEventListener('pointermove', (event) => (this.mouse = event.clientY), { passive: true });
-    root.addEventListener('pointerdown', (event) => (this.mouse = event.clientY), { passive: true });
+    const seen = (event: PointerEvent) => (this.mouse = [event.clientX, event.clientY]);
+    root.addEventListener('pointermove', seen, { passive: true });
+    root.addEventListener('pointerdown', seen, { passive: true });
   }
 
-  /** Over the panes, in what is seen of them: nothing else moves. */
+  /** Over a pane that is no picture and not under the mouse, so that the red arrows are seen; nothing else moves. */
   private place(): void {
     const root = this.element.parentElement;
     if (!root) return;
-    const { top } = root.getBoundingClientRect();
-    const [height, seen] = [this.element.offsetHeight, visible(root)];
+    const own = root.getBoundingClientRect();
+    const seen = visible(root);
     seen.top = Math.max(seen.top, root.querySelector('.head')?.getBoundingClientRect().bottom ?? 0); // undo stays in reach
-    this.element.style.top = `${Math.round(placed(seen, height, this.mouse) - top)}px`;
+    const box = roomiest(panesIn(root, seen), this.mouse);
+    const { style } = this.element;
+    if (box) {
+      const width = Math.min(WIDEST, wide(box) - 2 * GAP);
+      [style.left, style.right, style.width] = [`${Math.round(box.left - own.left + GAP)}px`, 'auto', `${Math.round(width)}px`];
+      style.maxHeight = `${Math.round(high(box) - 2 * GAP)}px`;
+      style.top = `${Math.round(box.top - own.top + GAP)}px`;
+    } else {
+      [style.left, style.right, style.width, style.maxHeight] = ['', '', '', ''];
+      style.top = `${Math.round(placed(seen, this.element.offsetHeight, this.mouse?.[1] ?? null) - own.top)}px`;
+    }
   }
 
   draw(): void {
@@ -94,4 +131,13 @@ function together(pairs: Wrong[]): [Wrong, string[]][] {
     else found.set(key, [wrong, [wrong.kind]]);
   }
   return [...found.values()];
+}
+
+/** What is seen of the panes that show no picture. */
+function panesIn(root: HTMLElement, seen: { top: number; bottom: number }): Box[] {
+  const slots = [...root.querySelectorAll<HTMLElement>('.slot')].filter((e) => !PICTURES.includes(e.dataset.slot ?? ''));
+  return slots.map((slot) => {
+    const { left, top, right, bottom } = slot.getBoundingClientRect();
+    return { left, right, top: Math.max(top, seen.top), bottom: Math.min(bottom, seen.bottom) };
+  });
 }

@@ -3,7 +3,7 @@
 import { Colours } from './colours';
 import type { Kept } from './colours';
 import { Data } from './data';
-import { ask } from './kernel';
+import { Wire, ask } from './kernel';
 import type { Given, Model, Question, Result } from './kernel';
 import { lit } from './lighting';
 import type { Lit } from './lighting';
@@ -29,7 +29,7 @@ import type {
   Views,
 } from './messages';
 
-export const GONE = 'the kernel is gone: this is what it showed last; run the cell again';
+export const GONE = 'kernel gone: this is what it showed last; run the cell again';
 const PART = 0.05; // seconds of looking for next steps at a time
 
 export type Mode = 'select' | 'tile' | 'skew';
@@ -59,7 +59,7 @@ export interface Pinned {
 }
 
 export class State {
-  readonly model: Model;
+  readonly model: Wire;
   data: Data;
   hovered: Selection | null = null;
   mode: Mode = 'tile';
@@ -80,7 +80,7 @@ export class State {
   private waiting = 0;
 
   constructor(model: Model) {
-    this.model = model;
+    this.model = new Wire(model);
     this.data = this.read();
     this.machine = model.get('machine');
   }
@@ -227,18 +227,21 @@ export class State {
     }
   }
 
-  gone = false; // the kernel was restarted or ended
+  /** Whether the kernel was restarted or ended. */
+  get gone(): boolean {
+    return this.model.quiet;
+  }
 
   /** The connection changed: whoever is there still answers, and what nobody answers is only a picture. */
   async seekKernel(told: () => void): Promise<void> {
-    this.gone = true;
+    this.model.quiet = true;
     told();
     try {
       await ask(this.model, 'costs', { steps: [] });
     } catch {
       return;
     }
-    this.gone = false;
+    this.model.quiet = false;
     told();
   }
 

@@ -11,6 +11,7 @@ const timing = (more: Partial<Timing>): Timing => ({
   naive: 12.53,
   numpy: 0.614,
   words: '',
+  hardware: '',
   ...more,
 });
 

@@ -59,6 +59,7 @@ export function program(told: Told[], arrows: ToldArrow[] = [], nest: Partial<Ne
   const whole: Nest = { statements: statements.map((_, n) => n), x: axes[0] ?? '', y: axes[1] ?? '', axes, counts: {}, ...nest };
   const domain: Domain = {
     arrays: {},
+    scale: { data: 1, row: 1 },
     notes: [],
     sizes: {},
     statements,

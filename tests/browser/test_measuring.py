@@ -131,8 +131,19 @@ def test_a_kernel_that_is_gone_is_told_and_one_that_answers_is_not(bench, browse
     shown = "document.querySelector('.wbp .gone').hidden === false"
     browser.run("(window.tell('comm_live_update'), 0)")
     browser.until(f"!({shown})")
-    browser.run("(window.model.send = () => 0, window.tell('comm_live_update'), 0)")
+    browser.run("(window.sent = [], window.model.send = (what) => window.sent.push(what.name), 0)")
+    browser.run("(window.tell('comm_live_update'), window.outbox.splice(0), 0)")
     browser.until(shown)
+    assert browser.run("document.querySelector('.wbp .gone').textContent").startswith("kernel gone: ")
+    asked = browser.run("window.sent.length")
+    for selector in (".measure-now", ".undo", ".steps input", ".save-state"):
+        assert browser.run(f"document.querySelector('.wbp {selector}').closest('[inert]') !== null"), selector
     browser.click(".wbp .measure-now")
-    browser.until("document.querySelector('.wbp .status').textContent.includes('run the cell again')")
+    browser.click(".wbp .plot [data-point]")
+    browser.until("document.querySelector('.wbp .plot .lit')")  # what is drawn can still be looked at
+    browser.run("document.querySelector('.wbp svg.plot').focus()")
+    for key in ("m", "Control+z"):
+        browser.key(key)
+    assert browser.run("window.sent.length") == asked
+    assert browser.run("window.outbox") == [], "nothing is told to a kernel that is gone"
     keep("gone")

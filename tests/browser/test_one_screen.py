@@ -84,6 +84,18 @@ def test_what_one_may_begin_with_shows_whole_lines(name, browser):
     assert browser.run(CUT % ".wbp .start") == 0
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_a_legality_map_stands_beside_the_picture_that_one_drags_on(size, browser):
+    opened(browser, size, schedule("matmul"))
+    browser.point_at(".wbp .mode:nth-child(2)")
+    browser.until("document.querySelector('.wbp .map:not([hidden]) .spot[data-legal]')")
+    plot, found = browser.box(".wbp svg.plot"), browser.box(".wbp .map")
+    assert found["x"] >= plot["x"] + plot["width"]
+    assert found["x"] + found["width"] <= browser.run("innerWidth")
+    browser.point_at(".wbp .plot [data-point]")
+    browser.until("document.querySelector('.wbp .map').hidden")
+
+
 def test_a_picture_is_as_large_as_its_pane(browser):
     opened(browser, "1600 x 1000", schedule("matmul"))
     before = browser.run(f"{PLOT}.height")

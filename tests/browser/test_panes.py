@@ -14,6 +14,7 @@ from tests.browser.chromium import Browser
 from tests.viz.panels.values import SCHEDULES, schedule
 from tests.viz.views.gpu.test_gpu_views import transposed
 from workbench.viz.panels.mapping import grid
+from workbench.viz.views.domain.cache_lines import Scale, scaled_cache
 
 pytestmark = pytest.mark.usefixtures("what_is_said_from_now_on")
 MAP = ".wbp .map"
@@ -340,6 +341,27 @@ def test_the_cache_follows_the_time(shown, browser, keep):
         assert browser.run("document.querySelectorAll('.wbp .mem.hit, .wbp .mem.miss').length") > 0
     assert told[0] < told[1] < told[2]
     keep("cache")
+
+
+def test_the_cache_is_the_machines_scaled_with_the_drawing_until_another_is_chosen(shown, browser):
+    made = wb.schedule(wb.ops.matmul, M=96, N=80, K=64)
+    page = shown(wb.panel(made, panes=("domain", "cache")), whole=False)
+    browser.until("document.querySelector('.wbp .cache .mem')")
+    smaller = Scale(**page.panel.domain["scale"])
+    assert 0 < smaller.data < 0.1
+    for level in (32 << 10, 512 << 10):
+        page.ask(f"setattr(panel, 'target', wb.Target(cache_bytes=({level}, 1 << 20, 1 << 25)))")
+        cache = scaled_cache(page.panel.target, smaller, 4)
+        chosen = "[...document.querySelectorAll('.wbp .cache select')].map((e) => Number(e.value)).join()"
+        browser.until(f"{chosen} === '{cache.size},{cache.line}'")
+        assert f"{level >> 10} KiB in lines of 64 B, scaled with what is drawn" in text(browser, ".wbp .cache .note")
+    browser.run(
+        "(() => { const [size] = document.querySelectorAll('.wbp .cache select');"
+        " size.value = '128'; size.dispatchEvent(new Event('change')) })()"
+    )
+    assert "a cache of your choice" in text(browser, ".wbp .cache .note")
+    browser.click(".wbp .cache-own")
+    browser.until(f"{chosen} === '{cache.size},{cache.line}'")
 
 
 def test_a_cache_for_everything_misses_each_line_once(shown, browser):

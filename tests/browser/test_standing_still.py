@@ -13,6 +13,19 @@ TOP = "(e) => Math.round(e.getBoundingClientRect().top)"
 WHERE = f"[...document.querySelectorAll('.wbp > .head, .wbp .pane')].map({TOP})"
 
 
+# Points of the picture that are seen, and over which the bar lies.
+COVERED = """(() => { const bar = document.querySelector('.wbp .refusal.banner').getBoundingClientRect();
+    const inside = ({x, y}) => x > bar.left && x < bar.right && y > bar.top && y < bar.bottom;
+    return [...document.querySelectorAll('.wbp .plot .point')].map((e) => e.getBoundingClientRect())
+        .map((b) => ({x: b.x + b.width / 2, y: b.y + b.height / 2})).filter(inside) })()"""
+
+
+def apart(one, other):
+    """Whether two boxes have no place in common."""
+    beside = one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
+    return beside or one["y"] + one["height"] <= other["y"] or other["y"] + other["height"] <= one["y"]
+
+
 @pytest.fixture
 def bench(browser):
     """A product in which some steps race."""
@@ -32,8 +45,8 @@ def test_a_refusal_moves_nothing_and_covers_nothing_under_the_mouse(bench, brows
     assert browser.run(WHERE) == before
     assert browser.box(selector)["y"] == at["y"]
     bar = browser.box(".wbp .refusal.banner")
-    apart = bar["y"] + bar["height"] <= at["y"] or at["y"] + at["height"] <= bar["y"]
-    assert apart, (bar, at)
+    assert apart(bar, at)
+    assert browser.run(COVERED) == [], "the points, between which red arrows say why, are seen"
     assert 0 <= bar["y"] < browser.run("window.innerHeight") - 20, "it is seen"
     assert texts(browser, ".wbp .refusal.banner code")[0] == refused
     if not scrolled:
@@ -41,6 +54,24 @@ def test_a_refusal_moves_nothing_and_covers_nothing_under_the_mouse(bench, brows
             browser.run(f"document.body.dataset.jpThemeLight = '{str(theme == 'light').lower()}'")
             keep(f"refused_{theme}")
         browser.run("document.body.dataset.jpThemeLight = 'true'")
+
+
+@pytest.mark.parametrize("size", [(1480, 800), (1160, 600), (1040, 731)])
+def test_a_refusal_leaves_the_picture_and_the_mouse_free_on_every_screen(size, browser):
+    browser.size(*size)
+    Bench(browser, wb.panel(wb.schedule(wb.ops.matmul, M=6, N=5, K=7)))
+    filtered(browser, "parallelize")
+    some_offer(browser, "parallelize", legal=False)
+    selector = ".wbp .offer button[data-legal=false]"
+    browser.click(selector)
+    browser.until(f"!{BAR}.hidden")
+    assert apart(browser.box(".wbp .refusal.banner"), browser.box(selector))
+    assert browser.run(COVERED) == []
+    browser.run("document.querySelector('.wbp svg.plot').focus()")
+    browser.key("Tab")
+    browser.key("Escape")
+    browser.until(f"{BAR}.hidden")
+    browser.size(1500, 1100)
 
 
 def test_the_sliders_follow_a_machine_that_python_sets(browser):

@@ -83,7 +83,8 @@ export function panel(): Element | null {
 
 function target(action: Action): HTMLElement | null {
   const found = panel()?.querySelector<HTMLElement>(action.target);
-  return found && seen(found) && !(found as HTMLButtonElement).disabled ? found : null;
+  const pressed = found && seen(found) && !(found as HTMLButtonElement).disabled && !found.closest('[inert]');
+  return pressed ? found : null;
 }
 
 export function possible(action: Action): boolean {

@@ -20,7 +20,8 @@ export function viewOf(model: IRenderMime.IMimeModel): string {
   return String(view?.model_id ?? '');
 }
 
-function inCell(cell: Cell): Found[] {
+/** The panels among the outputs of a cell. */
+export function panelsIn(cell: Cell): Found[] {
   if (cell.model.type !== 'code') return [];
   const found: Found[] = [];
   const { outputs } = (cell as CodeCell).model;
@@ -34,13 +35,13 @@ function inCell(cell: Cell): Found[] {
 
 /** All panels among the outputs of a notebook. */
 export function panelsOf(notebook: NotebookPanel): Found[] {
-  return notebook.content.widgets.flatMap(inCell);
+  return notebook.content.widgets.flatMap(panelsIn);
 }
 
 /** The panel of the active cell; else the one whose cell ran last. */
 export function panelOf(notebook: NotebookPanel): Found | null {
   const active = notebook.content.activeCell;
-  const own = active ? inCell(active) : [];
+  const own = active ? panelsIn(active) : [];
   if (own.length) return own[own.length - 1];
   const ran = (found: Found) => found.cell.model.executionCount ?? 0;
   return panelsOf(notebook).reduce<Found | null>((best, found) => (best && ran(best) > ran(found) ? best : found), null);

@@ -2,6 +2,7 @@
 
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { PanelLayout, Widget } from '@lumino/widgets';
+import { standsBeside } from './beside';
 import { panelOf } from './finding';
 import { LiveOrStored } from './stored';
 
@@ -10,7 +11,10 @@ const STYLE = `
 #jp-main-content-panel #tensor-workbench-side { min-width: 420px; }
 .wb-following-head { padding: 6px 10px; font-size: var(--jp-ui-font-size1); border-bottom: 1px solid var(--jp-border-color2); flex: none; }
 .wb-following .wb-live-or-stored { padding: 6px; }
-.wb-live-or-stored > img { max-width: 100%; background: #fff; }`;
+.wb-live-or-stored > img { max-width: 100%; background: #fff; }
+.wb-stored-note { margin: 4px 0; font-weight: 600; color: var(--jp-error-color0, #b00); }
+.wb-elsewhere > :not(.wb-where) { display: none !important; }
+.wb-where { margin: 4px 0; padding: 2px 10px; font: inherit; cursor: pointer; color: inherit; background: none; border: 1px dashed var(--jp-border-color1); border-radius: 4px; }`;
 
 /** The few rules that no widget brings with it. */
 export function style(): void {
@@ -27,7 +31,10 @@ export class Following extends Widget {
   private drawn = '';
   private waiting = 0;
 
-  constructor(private readonly tracker: INotebookTracker) {
+  constructor(
+    private readonly tracker: INotebookTracker,
+    private readonly instead = false, // of the panel in the cell
+  ) {
     super();
     this.addClass('wb-following');
     this.head.className = 'wb-following-head';
@@ -43,6 +50,7 @@ export class Following extends Widget {
 
   dispose(): void {
     window.clearTimeout(this.waiting);
+    this.stand('');
     this.tracker.currentChanged.disconnect(this.follow, this);
     this.tracker.activeCellChanged.disconnect(this.soon, this);
     this.notebook?.content.modelContentChanged.disconnect(this.soon, this);
@@ -55,6 +63,18 @@ export class Following extends Widget {
 
   protected onAfterAttach(): void {
     this.soon();
+  }
+
+  protected onBeforeDetach(): void {
+    this.stand('');
+  }
+
+  protected onAfterHide(): void {
+    this.stand('');
+  }
+
+  private stand(view: string): void {
+    if (this.instead) standsBeside(this, view);
   }
 
   private follow(): void {
@@ -76,6 +96,7 @@ export class Following extends Widget {
     const found = notebook && panelOf(notebook);
     const name = notebook?.title.label ?? '';
     const now = [name, found?.title, found?.view, found?.model.trusted].join('\n');
+    this.stand(found?.view ?? '');
     if (now === this.drawn) return;
     this.drawn = now;
     this.view?.dispose();

@@ -11,6 +11,7 @@ import { LabIcon } from '@jupyterlab/ui-components';
 import { ACTIONS, chords, perform, possible, remember } from './actions';
 import { underlineErrors } from './checking';
 import { PANEL } from './finding';
+import { showWhatWasRun } from './first_look';
 import { Following, style } from './following';
 import { insertBelow } from './inserting';
 import { highlight } from './language';
@@ -47,7 +48,7 @@ const places: JupyterFrontEndPlugin<void> = {
 
     const beside = async (): Promise<void> => {
       const known = mains.find((widget) => !widget.isDisposed);
-      const widget = known ?? new MainAreaWidget({ content: new Following(tracker) });
+      const widget = known ?? new MainAreaWidget({ content: new Following(tracker, true) });
       if (!known) {
         widget.id = `${ID}-main`;
         widget.title.label = 'Workbench';
@@ -136,10 +137,11 @@ const launcher: JupyterFrontEndPlugin<void> = {
 
 const pictures: JupyterFrontEndPlugin<void> = {
   id: `${ID}:pictures`,
-  description: 'The stored picture of a panel whose kernel is gone.',
+  description: 'A panel where its kernel lives, in view once its cell was run, and its stored picture where it does not.',
   autoStart: true,
   requires: [IRenderMimeRegistry, INotebookTracker],
   activate: (_: JupyterFrontEnd, rendermime: IRenderMimeRegistry, tracker: INotebookTracker) => {
+    showWhatWasRun();
     const around = notebookAround(tracker);
     // Safe: until the notebook is trusted it draws a PNG and nothing else.
     rendermime.addFactory({ safe: true, mimeTypes: [PANEL], createRenderer: () => new LiveOrStored(around) }, -100);

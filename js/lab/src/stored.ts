@@ -4,32 +4,50 @@ import type { ISessionContext } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Widget } from '@lumino/widgets';
+import { Elsewhere } from './beside';
 import { VIEW, panelsOf, viewOf } from './finding';
 
 const ATTEMPTS = 40;
 const LONGEST = 4000; // milliseconds between two attempts
 
+const GONE = 'kernel gone: this picture is what the panel showed last; run the cell again';
+const STORED = 'stored picture: run the cell to make it live';
+
 const pause = (turn: number): Promise<void> => new Promise((done) => window.setTimeout(done, Math.min(LONGEST, 200 * 1.5 ** turn)));
+
+/** What a panel says a while after a step. */
+interface Shown {
+  still: () => Promise<{ data: Record<string, string> } | undefined>;
+}
 
 export class LiveOrStored extends Widget implements IRenderMime.IRenderer {
   private shown: IRenderMime.IMimeModel | null = null;
   private session: ISessionContext | null = null;
   private turn = 0;
+  private begun = false; // a live view is being looked for
+  private live: Widget | null = null; // after a restart it shows what it showed last, and says so
+  private readonly note = document.createElement('p');
+  private readonly elsewhere: Elsewhere;
 
   constructor(private readonly notebook: (own: Widget, model: IRenderMime.IMimeModel) => NotebookPanel | null) {
     super();
     this.addClass('wb-live-or-stored');
+    this.elsewhere = new Elsewhere(this.node, () => (this.shown ? viewOf(this.shown) : ''));
+    this.node.addEventListener('workbench:shown', (event) => void this.keep((event as CustomEvent<Shown>).detail));
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const same = this.shown !== null && viewOf(this.shown) === viewOf(model) && this.shown.trusted === model.trusted;
     this.shown = model;
+    if (same && (this.live || this.begun)) return; // only the stored picture is another one
     this.picture(model);
     // Not awaited: a cell is done when its picture stands, the live view replaces it.
-    void this.live(model);
+    void this.enliven(model);
   }
 
   dispose(): void {
     this.session?.statusChanged.disconnect(this.again, this);
+    this.elsewhere.dispose();
     super.dispose();
   }
 
@@ -37,18 +55,46 @@ export class LiveOrStored extends Widget implements IRenderMime.IRenderer {
     const picture = document.createElement('img');
     picture.src = `data:image/png;base64,${String(model.data['image/png'] ?? '')}`;
     picture.alt = String(model.data['text/plain'] ?? 'stored picture of a panel');
-    picture.title = 'stored picture: run the cell to make it live';
-    this.node.replaceChildren(picture);
+    picture.title = STORED;
+    this.live = null;
+    this.note.textContent = model.trusted ? GONE : STORED;
+    this.note.className = 'wb-stored-note';
+    this.note.hidden = true;
+    this.node.replaceChildren(picture, this.note);
   }
 
-  /** After a restart the model is gone: the picture comes back. */
+  /** What readers without a kernel will see is what is shown now. */
+  private async keep({ still }: Shown): Promise<void> {
+    const found = await still();
+    const model = this.shown;
+    if (!found || this.isDisposed || !model || found.data['image/png'] === model.data['image/png']) return;
+    model.setData({ data: { ...model.data, ...found.data } });
+  }
+
+  /** After a restart the model is gone: a panel that stands asks for it, else the picture stands there and says so. */
   private again(_: ISessionContext, status: string): void {
-    if (this.shown && (status === 'restarting' || status === 'autorestarting' || status === 'dead')) this.picture(this.shown);
+    if (!this.shown || !['restarting', 'autorestarting', 'dead'].includes(status)) return;
+    if (this.live) {
+      this.node.querySelector('.wbp')?.dispatchEvent(new CustomEvent('workbench:kernel')); // ipywidgets tells of some only
+      return;
+    }
+    this.turn += 1;
+    this.picture(this.shown);
+    this.note.hidden = false;
   }
 
-  private async live(model: IRenderMime.IMimeModel): Promise<void> {
+  private async enliven(model: IRenderMime.IMimeModel): Promise<void> {
     const turn = (this.turn += 1);
-    const gone = () => this.isDisposed || turn !== this.turn;
+    this.begun = true;
+    await this.seek(model, () => this.isDisposed || turn !== this.turn);
+    if (turn !== this.turn) return;
+    this.begun = false;
+    this.elsewhere.follow();
+    this.note.hidden = this.live !== null;
+  }
+
+  /** The live view in the place of the picture, if its model is found. */
+  private async seek(model: IRenderMime.IMimeModel, gone: () => boolean): Promise<void> {
     if (!model.trusted || !model.data[VIEW]) return;
     await new Promise((done) => requestAnimationFrame(done)); // until it stands in the page
     const notebook = this.notebook(this, model);
@@ -67,6 +113,8 @@ export class LiveOrStored extends Widget implements IRenderMime.IRenderer {
       if (gone() || text.startsWith('Error displaying widget')) return inner.dispose();
       if (inner.node.childElementCount && !text.startsWith('Loading widget')) {
         this.node.querySelector(':scope > img')?.remove();
+        this.note.remove();
+        this.live = inner;
         return inner.show();
       }
       inner.dispose();

@@ -12,7 +12,7 @@ import workbench as wb
 from tests.viz.views.models.test_graph import BLOCK, HOSTILE, ODD, RECURRENT, deep
 from workbench.errors import WorkbenchError
 from workbench.graph.fusion.call_graph import operator_of
-from workbench.viz.panels.models.marks import picture_payload
+from workbench.viz.panels.models.pointing import picture_payload
 from workbench.viz.views.models.graph_drawing import graph_chart
 from workbench.viz.views.models.graph_view import whole_graph
 

@@ -159,7 +159,8 @@ class LocalRunner:
             scale = min(MOST_DRIFT, max(1 / MOST_DRIFT, self.reference_seconds / timed.reference))
         seconds, lower, upper = (value * scale for value in (timed.seconds, timed.lower, timed.upper))
         result = replace(
-            result_of(built, "measured", ""), seconds=seconds, lower=lower, upper=upper, run_seconds=spent, began=wall
+            result_of(built, "measured", ""), seconds=seconds, lower=lower, upper=upper, run_seconds=spent, began=wall,
+            counts=timed.counts,
         )
         self._refer_to(built, result.seconds)
         return result
@@ -208,7 +209,7 @@ class LocalRunner:
         if self.runner.pid in self.prepared:
             return
         limits = self.assignment.limits
-        prepare = Prepare(str(self._shop.workload), self.assignment.threads, limits.flush)
+        prepare = Prepare(str(self._shop.workload), self.assignment.threads, limits.flush, limits.counters)
         self.runner.ask(prepare, limits.run_seconds)
         self.prepared.add(self.runner.pid or 0)
         if (known := self.reference) is not None and known.signature is not None:

@@ -10,6 +10,7 @@ from workbench.errors import WorkbenchError, shown
 from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.runtime.measuring.counters import Counts
 from workbench.schedules.kernels.micro_kernels import MicroKernel
 from workbench.target import Target
 from workbench.tune.measuring.building import Request
@@ -19,13 +20,14 @@ from workbench.tune.trials import Outcome
 @record
 class Limits:
     """What a candidate may take: seconds to build and to run, bytes of memory; whether caches are flushed between
-    calls.  A run that is sure to be slow is ended before.
+    calls; whether `counters` of the hardware are read beside.  A run that is sure to be slow is ended before.
     """
 
     build_seconds: float = 60.0
     run_seconds: float = 30.0
     memory_bytes: int = 0
     flush: bool = False
+    counters: bool = False
 
 
 @record
@@ -47,7 +49,7 @@ class Assignment:
 @record
 class Result:
     """What came of a candidate; `seconds` are those of this machine, beside its reference kernel, `estimate` those that
-    a model expects where nothing is measured.
+    a model expects where nothing is measured; `counts` what the hardware counted of a call, if that was asked for.
     """
 
     number: int
@@ -64,6 +66,7 @@ class Result:
     run_seconds: float = 0.0
     began: float = 0.0
     estimate: float | None = None
+    counts: Counts | None = None
 
 
 class Runner(Protocol):

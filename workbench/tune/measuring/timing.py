@@ -6,6 +6,7 @@ import ctypes
 import statistics
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from workbench.runtime.arrays.layout import Array, layout_of
 from workbench.runtime.calls.bare import NO_MEMORY, Repeat, open_bare
 from workbench.runtime.kernels.arguments import scalar_bits
 from workbench.runtime.kernels.copying import pointers
+from workbench.runtime.measuring.counters import Counts, counted
 from workbench.tune.measuring.workload import Workload, spoil
 
 BATCH_SECONDS = 4e-4
@@ -35,11 +37,14 @@ FLUSH_BYTES = 64 << 20
 
 @record(slots=True)
 class Prepare:
-    """Load the workload of a study; `threads` of each call; `flush` the caches before each."""
+    """Load the workload of a study; `threads` of each call; `flush` the caches before each; `counters`: read what the
+    hardware counts, once a candidate was timed.
+    """
 
     workload: str
     threads: int
     flush: bool = False
+    counters: bool = False
 
 
 @record(slots=True)
@@ -61,7 +66,8 @@ class Load:
 class Timed:
     """What a candidate took: seconds of a call, their quartiles, and the seconds of the reference beside it.
 
-    `seconds` and `reference` are lower quartiles: what else runs on a machine only ever adds.
+    `seconds` and `reference` are lower quartiles: what else runs on a machine only ever adds.  `counts` are events of a
+    call, where they were asked for.
     """
 
     seconds: float
@@ -69,6 +75,7 @@ class Timed:
     upper: float
     reference: float | None
     calls: int
+    counts: Counts | None = None
 
 
 @record(slots=True)
@@ -133,11 +140,13 @@ class _Runner:
         self.threads = 1
         self.reference: _Callable | None = None
         self.cache: Array | None = None
+        self.counters = False
 
     def prepare(self, request: Prepare) -> None:
         self.workload = Workload.load(Path(request.workload))
         self.threads = request.threads
         self.cache = np.zeros(FLUSH_BYTES, np.uint8) if request.flush else None
+        self.counters = request.counters
         self.reference = None
 
     def timed(self, request: Load) -> Timed | Wrong:
@@ -146,6 +155,8 @@ class _Runner:
         if not request.right and (wrong := self._wrong(candidate, request.signature)):
             return Wrong(wrong)
         result = self._timed(candidate, request)
+        if self.counters:
+            result = replace(result, counts=self._counted(candidate))
         if request.reference:
             self.reference = candidate
         return result
@@ -187,6 +198,12 @@ class _Runner:
         lower, _, upper = _quartiles(own)
         reference = _quartiles(others)[0] if len(others) > 1 else None
         return Timed(lower, min(own), upper, reference, len(own) * size)
+
+    def _counted(self, candidate: _Callable) -> Counts:
+        """What the hardware counts of a call, in a batch of its own."""
+        size, _ = self._batch(candidate)
+        candidate.begin()
+        return counted(lambda: candidate.calls(size), size)
 
     def _batch(self, kernel: _Callable) -> tuple[int, float]:
         """(calls of a batch, seconds of a call); warms up."""

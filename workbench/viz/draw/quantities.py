@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _BYTES = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-_COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
+_COUNTS = ((1e12, 1e12, "T"), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))  # from where on, in what, called what
 
 
 def bytes_text(count: float) -> str:
@@ -19,11 +19,11 @@ def bytes_text(count: float) -> str:
 
 def count_text(count: float) -> str:
     """
-    >>> count_text(1024), count_text(1_073_741_824), count_text(0.333)
-    ('1024', '1.07 G', '0.333')
+    >>> count_text(1024), count_text(24_000), count_text(1_073_741_824), count_text(0.333)
+    ('1024', '24 k', '1.07 G', '0.333')
     """
-    for scale, unit in _COUNTS:
-        if count >= scale:
+    for least, scale, unit in _COUNTS:
+        if count >= least:
             return f"{_short(count / scale)} {unit}"
     return _short(count)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench import poly
+from workbench import ops, poly
 from workbench.errors import LoweringError, WorkbenchError, unknown_name
 from workbench.poly.programs.program import Program
 from workbench.schedules import Schedule, Verdict
@@ -14,6 +14,7 @@ from workbench.schedules.scheduled_program import naive_schedule
 from workbench.viz.frames.coordinates import Subject, subject
 
 Sizes = Mapping[str, int]
+ASSUMED = 256
 
 
 def concrete(value: Program | Schedule | Verdict, sizes: Sizes | None = None) -> Subject:
@@ -26,6 +27,13 @@ def concrete(value: Program | Schedule | Verdict, sizes: Sizes | None = None) ->
         open_sizes = ", ".join(f'"{s}": 64' for s in found.program.symbols)
         raise LoweringError(f"{found.program.name}: counting needs every size; give sizes={{{open_sizes}}}, or others")
     return found
+
+
+def typical_sizes(program: Program) -> dict[str, int]:
+    """What open sizes are taken to be: typical ones of an operator of the library, else 256."""
+    definition = program.original.definition
+    typical = next(iter(ops.examples(definition)), {}) if program.symbols and definition is not None else {}
+    return {name: typical.get(name, ASSUMED) for name in program.symbols}
 
 
 def resized(value: Program | Schedule | Verdict, sizes: Sizes) -> Program | Schedule:

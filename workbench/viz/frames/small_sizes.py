@@ -48,7 +48,7 @@ def small(
     """The program at sizes fit for a picture.
 
     `axes` says for each statement of the operator how many values are wanted in the dims that will be axes; `given` are
-    sizes the reader asks for.  Bound sizes are kept when they are small.
+    sizes the reader asks for.  Bound sizes are kept when they are small, and when all of them are asked for.
     """
     wanted = tuple((name, tuple(dims.items())) for name, dims in axes.items())
     return _small(program, wanted, tuple((given or {}).items()))
@@ -64,6 +64,8 @@ def _small(
     for name in given:
         if name not in (known := dict.fromkeys([*program.sizes, *program.symbols])):
             raise WorkbenchError(unknown_name("size", name, known))
+    if program.sizes and not program.symbols and given == program.sizes:
+        return Small(program, {})
     if definition is None or program.parent is not None:
         return Small(program, {n: given.get(n, TARGET) for n in program.symbols}, _first_values(program), WINDOW)
     statements = [s for s in definition.statements() if s.name in axes]

@@ -57,9 +57,17 @@ class Arrows(TypedDict):
     pairs: Table
 
 
+class Scale(TypedDict):
+    """What is drawn of the tensors against what is meant, at most 1: their bytes, and the longest row of elements."""
+
+    data: float
+    row: float
+
+
 class Domain(TypedDict):
     """The instances of a schedule at small sizes."""
 
+    scale: Scale
     arrays: dict[str, int]  # bytes of an element
     notes: list[str]
     sizes: dict[str, int]

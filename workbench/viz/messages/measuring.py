@@ -20,6 +20,7 @@ class Timing(TypedDict):
     naive: float | None
     numpy: float | None
     words: str
+    hardware: str  # what the processor counted, or why it did not
 
 
 class MeasuredData(TypedDict):

@@ -147,6 +147,12 @@ class Left(TypedDict):
     left: str
 
 
+class Still(TypedDict):
+    """The picture that readers without a kernel see, by MIME type: words, and a PNG in base64."""
+
+    data: dict[str, str]
+
+
 class Kept(TypedDict):
     """A panel as a file and as a link: schedule, way, panes, what is lit."""
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from workbench import ops
 from workbench.errors import WorkbenchError
 from workbench.schedules import Schedule
-from workbench.viz.frames.concrete import resized
-
-ASSUMED = 256
+from workbench.viz.frames.concrete import resized, typical_sizes
 
 
 @lru_cache(maxsize=32)
@@ -18,12 +15,9 @@ def with_sizes(schedule: Schedule) -> tuple[Schedule | None, str]:
 
     Open sizes of an operator of the library are typical ones; of any other they are 256.
     """
-    open_sizes = schedule.program.symbols
-    if not open_sizes:
+    sizes = typical_sizes(schedule.program)
+    if not sizes:
         return schedule, ""
-    definition = schedule.program.original.definition
-    typical = next(iter(ops.examples(definition)), {}) if definition is not None else {}
-    sizes = {name: typical.get(name, ASSUMED) for name in open_sizes}
     note = "counted for " + ", ".join(f"{name}={value}" for name, value in sizes.items())
     try:
         after = resized(schedule, sizes)

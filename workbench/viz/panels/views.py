@@ -120,7 +120,7 @@ def film(panel: Panel, kind: str) -> Film:
 
     if kind not in FORMATS:
         raise WorkbenchError(unknown_name("format", kind, list(FORMATS)))
-    made = replay(panel.schedule, sizes=panel.sizes)
+    made = replay(panel.schedule, sizes=panel.sizes, target=panel.target)
     data = made.gif() if kind == "gif" else made.player.encode()
     return {"name": f"{panel.title}.{kind}", "type": FORMATS[kind], "data": b64encode(data).decode()}
 

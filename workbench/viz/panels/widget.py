@@ -33,7 +33,7 @@ from workbench.viz.panels.offering import asked_offers, refusal_payload, step_of
 from workbench.viz.panels.on_gpu import on_gpu
 from workbench.viz.panels.rewriting import checked_text, rewrite
 from workbench.viz.panels.selecting import checked_selection
-from workbench.viz.panels.storing.kept import keep, kept_text, link, restore
+from workbench.viz.panels.storing.kept import keep, kept_text, link, restore, still
 from workbench.viz.panels.views import exports, film, measuring, modelled, view, watched
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from workbench.viz.panels.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
+BESIDE = ("gpu", "still")  # questions that take long
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
 
@@ -85,7 +86,7 @@ class Panel(anywidget.AnyWidget):
         self.lock = threading.RLock()
         self._asked = Asked(sizes=sizes)
         self._target = target or this_machine()
-        self._drawings = Drawings(self._asked)
+        self.drawings = Drawings(self._asked)
         self.gathering: Gathering | None = None  # next steps that are being looked at
         self.menus: list[Menu] = []  # those of what is shown
         self.watching: Watching | Network | None = None
@@ -94,7 +95,7 @@ class Panel(anywidget.AnyWidget):
         self.mapped: tuple[Schedule, Schedule] | None = None  # a schedule, and the same on a GPU
         self.registered: dict[str, Any] = {}
         self.history = start if isinstance(start, History) else History((Moment(start),))
-        drawn = {**self._picture(), "code": self._drawings.code(self.schedule, self._target)}
+        drawn = {**self._picture(), "code": self.drawings.code(self.schedule, self._target)}
         super().__init__(panes=pane_names(panes), machine=machine_payload(self._target), **drawn)
         self.on_msg(self._answer)
         self.observe(self._change_machine, "machine")
@@ -187,7 +188,7 @@ class Panel(anywidget.AnyWidget):
                 self.exports.forget()
             self.views = {} if moved else self.views
         with self.hold_sync():
-            self.code = self._drawings.code(self.schedule, self._target)
+            self.code = self.drawings.code(self.schedule, self._target)
             with suppress(WorkbenchError):
                 self.selection = dict(self.selection)
                 return
@@ -195,7 +196,7 @@ class Panel(anywidget.AnyWidget):
 
     def _picture(self) -> dict[str, Any]:
         known = {"measured": dict(self.measuring.payload(self.history, self._target))} if self.measuring else {}
-        return {**self._drawings.picture(self.schedule), "past": history_payload(self.history), **known}
+        return {**self.drawings.picture(self.schedule), "past": history_payload(self.history), **known}
 
     @traitlets.validate("selection")
     def _valid_selection(self, proposal: Any) -> drawn.Selection:
@@ -216,7 +217,7 @@ class Panel(anywidget.AnyWidget):
             wider = change["new"]["vector_bits"] != change["old"].get("vector_bits")
             self._target = machine_target(change["new"], self._target)
             if wider:
-                self.code = self._drawings.code(self.schedule, self._target)
+                self.code = self.drawings.code(self.schedule, self._target)
                 self.views = {name: found for name, found in self.views.items() if name != "assembly"}
 
     # -- messages ------------------------------------------------------------------------------------------------------
@@ -225,7 +226,7 @@ class Panel(anywidget.AnyWidget):
         """Questions of the front end, `{"ask": number, "name": ..., "with": {...}}`; the answer bears the number."""
         if not isinstance(message, dict) or "ask" not in message:
             return
-        if message.get("name") == "gpu":  # which takes seconds: everything else is answered meanwhile
+        if message.get("name") in BESIDE:  # everything else is answered meanwhile
             work = contextvars.copy_context().run
             threading.Thread(target=work, args=(self._reply, message), name="an answer", daemon=True).start()
             return
@@ -256,7 +257,7 @@ class Panel(anywidget.AnyWidget):
 
     def previewed(self, after: Schedule, language: str = "C") -> stepping.Preview:
         """What a schedule that is only looked at makes of code, domain and loops."""
-        return self._drawings.previewed(after, self._target, language)
+        return self.drawings.previewed(after, self._target, language)
 
     def _view(self, name: str, given: dict[str, Any] | None = None) -> None:
         self.views = {**self.views, name: view(self, name, **(given or {}))}
@@ -265,8 +266,7 @@ class Panel(anywidget.AnyWidget):
         """The live view, and for readers without a kernel the stored picture."""
         found = super()._repr_mimebundle_(**kwargs)
         data, about = found if isinstance(found, tuple) else (found, {})
-        still = self.watching.still() if self.watching else self._drawings.still(self.schedule)
-        return {**(data or {}), **still, STORED: {"title": self.title}}, about
+        return {**(data or {}), **still(self)["data"], STORED: {"title": self.title}}, about
 
 
 _ASKED: dict[str, Callable[..., Any]] = {
@@ -292,6 +292,7 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "study": lambda panel, do: watched(panel).act(do),
     "tools": lambda _: tools(),
     "keep": keep,
+    "still": still,
     "restore": restore,
     "trial": lambda panel, number: watched(panel).show(panel, number),
     "network": lambda panel, **given: modelled(panel).act(panel, **given),

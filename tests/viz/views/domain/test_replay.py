@@ -30,7 +30,7 @@ VALUES = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_text(name, golden):
-    replay = viz.replay(VALUES[name]())
+    replay = viz.replay(VALUES[name](), target=wb.Target())
     parsed(replay.picture.svg)
     golden(replay[-1].text)
 

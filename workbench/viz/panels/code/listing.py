@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 from workbench.codegen import generate
@@ -9,14 +10,15 @@ from workbench.codegen.kernel import Kernel, Origin
 from workbench.dialects import DIALECTS
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.poly.programs.tree import loops
+from workbench.poly.threads.grid import on_grid, regions
 from workbench.runtime import this_machine
-from workbench.schedules import Schedule
+from workbench.schedules import Schedule, bind
+from workbench.schedules.transform import Transform
 from workbench.target import Target
 from workbench.viz.draw.palette import statement_role
-from workbench.viz.messages.drawn import Code
+from workbench.viz.messages.drawn import Code, Repair
 from workbench.viz.panels.code.assembly import c_assembly, cuda_ptx, cuda_sass, listing_of
 from workbench.viz.panels.code.throughput import throughput
-from workbench.viz.panels.code.unbound import bindings
 from workbench.viz.views.program.c_tokens import code_lines
 
 
@@ -31,6 +33,8 @@ WRITTEN = {dialect.label: dialect.name for dialect in DIALECTS.values()}
 MADE_FROM = {"assembly": "C", "llvm-mca": "C", "PTX": "CUDA", "SASS": "CUDA"}
 LANGUAGES = (*WRITTEN, *MADE_FROM)
 ON_GPU = ("CUDA", "HIP", "PTX", "SASS")
+AXES = ("block.x", "thread.x")
+MOST_BINDINGS = 6
 
 
 def code_payload(
@@ -100,3 +104,22 @@ def belonging(kernel: Kernel, schedule: Schedule) -> list[Owner]:
         {"statements": [names[s] for s in own.statements if s in names], "loop": own.loop if own.loop in known else ""}
         for own in (*before, *kernel.origins)
     ]
+
+
+# -- Loops that could be bound where a schedule has no kernel yet, each as the step that binds it --
+
+def bindings(schedule: Schedule) -> list[Repair]:
+    """The legal ones around the first statement that is in no kernel, outermost loops first."""
+    try:
+        region = next((r for r in regions(on_grid(schedule.tree)) if r.loops and not r.bound), None)
+    except WorkbenchError:
+        return []
+    if region is None:
+        return []
+    name = schedule.program.statement(region.statements[0]).name
+    steps = [bind(f"{name}/{loop.name}", axis) for loop in region.loops for axis in AXES]
+    return [{"text": str(step), "step": step.to_json()} for step in _legal(schedule, steps)[:MOST_BINDINGS]]
+
+
+def _legal(schedule: Schedule, steps: Sequence[Transform]) -> list[Transform]:
+    return [step for step in steps if schedule.can(step)]

@@ -19,8 +19,9 @@ from workbench.viz.frames.frame import Asked, Frame, frames, windows
 from workbench.viz.frames.small_sizes import drawn_for
 from workbench.viz.messages.drawn import Access, Arrows, Domain, Nest, Statement
 from workbench.viz.panels.domain.numbers import Numbers, Packed, column
-from workbench.viz.views.domain.execution import small_enough
+from workbench.viz.views.domain.cache_lines import scale
 from workbench.viz.views.domain.order_data import tile_depth
+from workbench.viz.views.domain.small_problem import small_enough
 from workbench.viz.views.program.program_rows import statement_line
 
 MOST_PAIRS = 40_000
@@ -39,8 +40,10 @@ def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> Domain:
     points = tables(first)
     whens = moments(program, tree, points, first.drawn.sizes)
     sizes = {**program.sizes, **first.drawn.sizes}
+    smaller = scale(schedule.program, program, sizes)
     return {
         "notes": _notes(schedule, asked, sizes, found),
+        "scale": {"data": smaller.data, "row": smaller.row},
         "arrays": {name: array.dtype.bytes for name, array in program.arrays.items()},
         "sizes": sizes,
         "statements": [_statement(program, tree, s, points, whens, first, packed) for s in program.statements],

@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError, unknown_name
@@ -20,7 +20,7 @@ from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.history import History
 from workbench.viz.panels.measuring.bench import NO_GPU, Bench, has_gpu, wants_gpu
 from workbench.viz.panels.measuring.known import Key, Known, key_of, places
-from workbench.viz.panels.measuring.measured import Measured, came_of
+from workbench.viz.panels.measuring.measured import Measured, came_of, hardware_words
 
 if TYPE_CHECKING:
     from workbench.viz.panels.widget import Panel
@@ -60,7 +60,7 @@ class Measuring:
     """
 
     def __init__(self, panel: Panel, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits(run_seconds=RUN_SECONDS)
+        self.limits = limits or Limits(run_seconds=RUN_SECONDS, counters=True)
         self._panel = weakref.ref(panel)
         self._changed = threading.Condition()
         self._waiting: list[Job] = []
@@ -258,7 +258,8 @@ class Measuring:
         instead = NO_GPU if wants_gpu(base) and not bench.on_gpu else ""
         about = ", ".join(filter(None, (bench.about, note, instead)))
         self._say(f"building, checking and timing {words}", about)
-        return came_of(bench.measured(base))
+        result = bench.measured(base)
+        return replace(came_of(result), hardware=hardware_words(result.counts, base.program, job.target.line_bytes))
 
     def _bench(self, job: Job) -> Bench:
         """The bench for a schedule, kept for the ones that come next; those of other programs end."""

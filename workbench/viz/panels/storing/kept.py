@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import ScheduleError, WorkbenchError, shown
 from workbench.lang import operator
 from workbench.schedules import Schedule
-from workbench.viz.messages.stepping import Kept
+from workbench.viz.messages.stepping import Kept, Still
 from workbench.viz.panels.history import History, Moment
 
 if TYPE_CHECKING:
@@ -50,6 +50,11 @@ def link(panel: Panel) -> str:
 def keep(panel: Panel) -> Kept:
     """The state for the front end, as a file and as a link."""
     return {"name": f"{panel.title}{ENDING}", "text": kept_text(panel), "link": link(panel)}
+
+
+def still(panel: Panel) -> Still:
+    """The stored picture of what is shown now, for readers without a kernel."""
+    return {"data": panel.watching.still() if panel.watching else panel.drawings.still(panel.schedule)}
 
 
 def is_kept(value: object) -> bool:

@@ -1,24 +1,33 @@
-"""A small cache, line by line: which touches find their cell there."""
+"""A small cache, line by line: which touches find their cell there; how small it is beside what is drawn."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from math import prod
 
 from workbench.errors import WorkbenchError, shown
+from workbench.lang.algebra.folding import fold
 from workbench.lang.algebra.normal_form import constant
-from workbench.poly.programs.program import Array
+from workbench.poly.programs.program import Array, Program
 from workbench.records import record
+from workbench.target import Target
+from workbench.viz.draw.quantities import bytes_text
+from workbench.viz.frames.concrete import typical_sizes
 
 Line = int
+
+FEWEST = 4  # lines of a cache in which something comes and goes
+SHORTEST = 2  # elements of a line: neighbours come together
 
 
 @record
 class Cache:
-    """Fully associative, least recently used: `size` bytes in lines of `line` bytes."""
+    """Fully associative, least recently used: `size` bytes in lines of `line` bytes; `words` say why so many."""
 
     size: int = 256
     line: int = 16
+    words: str = ""
 
     def __post_init__(self) -> None:
         """WorkbenchError for a cache that cannot be."""
@@ -31,6 +40,47 @@ class Cache:
     @property
     def lines(self) -> int:
         return self.size // self.line
+
+
+@record
+class Scale:
+    """What is drawn against what is meant: `data` bytes of all tensors, `row` elements of the longest last dimension.
+
+    Both are at most 1.
+    """
+
+    data: float
+    row: float
+
+
+def scale(own: Program, drawn: Program, sizes: Mapping[str, int]) -> Scale:
+    """How much smaller the tensors are in a drawing with these sizes; open ones are meant to be typical."""
+    meant = _tensors(own.original, {**typical_sizes(own), **own.sizes})
+    shown = _tensors(drawn.original, {**drawn.sizes, **sizes})
+    return Scale(*(min(1.0, part / whole) if whole else 1.0 for part, whole in zip(shown, meant, strict=True)))
+
+
+def _tensors(program: Program, sizes: Mapping[str, int]) -> tuple[int, int]:
+    """(bytes of all tensors, elements of the longest last dimension)."""
+    extents = {name: [int(fold(e, sizes)) for e in a.extent] for name, a in program.arrays.items()}
+    held = sum(prod(extents[name]) * a.dtype.bytes for name, a in program.arrays.items())
+    return held, max((own[-1] for own in extents.values() if own), default=1)
+
+
+def scaled_cache(machine: Target, smaller: Scale, element_bytes: int) -> Cache:
+    """The machine's first cache, as small beside the tensors as it is beside those that are meant, its lines as short
+    beside a row; a few lines of some elements at least.
+    """
+    level, whole = machine.cache_bytes[0], machine.line_bytes
+    what = f"The cache is the first one of the machine ({bytes_text(level)}, lines of {whole} B)"
+    if smaller.data == 1.0:
+        return Cache(max(FEWEST, level // whole) * whole, whole, f"{what}.")
+    most = max(1, whole // element_bytes)
+    line = element_bytes * min(most, max(SHORTEST, round(whole * smaller.row / element_bytes)))
+    lines = round(level * smaller.data / line)
+    least = "" if lines >= FEWEST else "; that would be less than the few lines that are drawn"
+    words = f"{what}, scaled with what is drawn: {bytes_text(level * smaller.data)}{least}."
+    return Cache(max(FEWEST, lines) * line, line, words)
 
 
 @record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import gcd, hypot
 
 from workbench.poly.programs.program import DependenceKind, Program
@@ -12,9 +13,9 @@ from workbench.viz.draw.geometry import hull, is_convex
 from workbench.viz.draw.palette import glyph, shape, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import XY, Line, Mark, Marker, Polygon, Scene, Text, above, beside, paragraph
-from workbench.viz.frames.coordinates import subject
 from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.domain_data import Arrow, Domain, Layer, Panel, domain_data
+from workbench.viz.views.domain.small_problem import drawn_of
 
 # Kind → (colour role, width, dashes, opacity).
 STROKES: dict[DependenceKind, tuple[str, float, tuple[float, float] | None, float]] = {
@@ -39,11 +40,13 @@ def domain(
     Axes that are not named are those along which dependences run.  Sizes that are symbolic or large are replaced by
     small ones, which the caption says; `sizes` fixes them.  Statements that share no loop stand in panels of their
     own; `statement` picks one panel.  Of a schedule or verdict that is illegal, a witness of each violated dependence
-    is drawn in red.  Arrows that others of their kind imply are left out.
+    is drawn in red.  Arrows that others of their kind imply are left out.  Of a schedule with too many instances to
+    draw (one mapped to a GPU), the same steps are drawn on a smaller problem, which the caption says.
 
     Raises WorkbenchError for an axis, size or statement that does not exist.
     """
-    found = domain_data(subject(value), Asked(x, y, sizes, statement))
+    found, said = drawn_of(value, Asked(x, y, sizes, statement), domain_data)
+    found = replace(found, notes=(*said, *found.notes))
     return Picture(domain_text(found), domain_scene(found), data=found)
 
 

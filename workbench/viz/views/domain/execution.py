@@ -9,28 +9,22 @@ from itertools import groupby, zip_longest
 from workbench.codegen.passes.local_storage import stored
 from workbench.codegen.passes.pipeline import rewritten
 from workbench.codegen.trace.tracing import Touch, traced
-from workbench.errors import WorkbenchError
+from workbench.errors import ScheduleError, WorkbenchError
 from workbench.lang.expr import Binary
 from workbench.poly import lower
 from workbench.poly.programs.program import Array, Program
 from workbench.poly.programs.tree import Loop, at_once, path
 from workbench.records import record
-from workbench.schedules import Schedule, Verdict
 from workbench.target import Target
-from workbench.viz.frames.concrete import resized
 from workbench.viz.frames.coordinates import Coordinate, Point, Subject, component, known_axis, subject
 from workbench.viz.frames.frame import Asked, Frame, frames
 from workbench.viz.frames.small_sizes import drawn_for
-from workbench.viz.frames.small_tree import largest_tile
 from workbench.viz.views.domain.domain_data import chosen_groups
 from workbench.viz.views.domain.order_data import shaped_dims
+from workbench.viz.views.domain.small_problem import DETAIL, Value, resized_words, small_enough
 
 MOST_MOMENTS = 2000
-LARGEST_TILE = 4
 ROUNDS = 4
-DETAIL = 3  # sizes up to this are those of windows and strides
-
-Value = Program | Schedule | Verdict
 
 
 @record
@@ -81,8 +75,11 @@ def executed(value: Value, asked: Asked, limit: int = MOST_MOMENTS) -> Execution
             return found
         sizes = _smaller(found.program)
         note = drawn_for(subject(value).program, sizes)
-        found = _executed(value, replace(asked, sizes=sizes))
-        found = replace(found, notes=(note, *found.notes))
+        try:
+            fewer = _executed(value, replace(asked, sizes=sizes))
+        except ScheduleError:  # a step has nothing to do at sizes as small as these
+            break
+        found = replace(fewer, notes=(note, *fewer.notes))
     if len(found.moments) > limit:
         count = f"{len(found.moments)} moments here, more than {limit}"
         raise WorkbenchError(f"{found.program.name} has {count}; give smaller sizes")
@@ -103,16 +100,9 @@ def _executed(value: Value, asked: Asked) -> Execution:
     touches = traced(small.program, nests[1], arrays, {})
     clock = _Clock(small.program, {s.id: path(small.tree, s.id) for s in small.program.statements})
     notes = dict.fromkeys(n for f in found for n in f.notes)
-    if not any(n.startswith("drawn for") for n in notes) and (said := _resized(value, small.program, asked)):
+    if not any(n.startswith("drawn for") for n in notes) and (said := resized_words(value, small.program, asked)):
         notes = {said: None, **notes}
     return Execution(small.program, tuple(found), dict(arrays), tuple(clock.moments(touches)), tuple(notes))
-
-
-def _resized(value: Value, drawn: Program, asked: Asked) -> str:
-    """What is said of sizes that nobody asked for and that are not the value's own."""
-    own = subject(value).program
-    other = {n: v for n, v in drawn.sizes.items() if own.sizes.get(n) != v and n not in (asked.sizes or {})}
-    return drawn_for(own, other)
 
 
 def small_subject(value: Value, asked: Asked) -> Subject:
@@ -141,25 +131,6 @@ def _framed(value: Value, asked: Asked) -> list[Frame]:
             f"{small.program.name}: nothing small enough was found; give sizes={{{wanted}}}, or others"
         )
     return [f for f in everything if f.shown]
-
-
-def small_enough(value: Value, asked: Asked) -> tuple[Subject, Asked]:
-    """What is drawn of a value, and what is still asked for: sizes that were used are not."""
-    of = subject(value)
-    if of.program.parent is None or of.program.original.definition is None or not isinstance(value, Schedule):
-        return of, asked
-    before = subject(of.program.original)
-    chosen = frames(before, chosen_groups(before, None), Asked(sizes=asked.sizes), whole=True)[0]
-    sizes = _for_tiles(of, {**chosen.of.program.sizes, **chosen.drawn.sizes}) | {**(asked.sizes or {})}
-    return subject(resized(value, sizes)), replace(asked, sizes=None)
-
-
-def _for_tiles(of: Subject, sizes: dict[str, int]) -> dict[str, int]:
-    """The sizes, raised so that two small tiles and a rest fit."""
-    dims = {d for s in of.program.statements for d in s.dims}
-    tiles = [t for d in dims if (t := largest_tile(of.tree, d)) <= LARGEST_TILE]
-    least = 2 * max(tiles, default=0) + 1
-    return {name: value if value <= DETAIL else max(value, least) for name, value in sizes.items()}
 
 
 def _frames(of: Subject, asked: Asked) -> list[Frame]:

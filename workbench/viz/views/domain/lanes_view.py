@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from workbench.errors import WorkbenchError
 from workbench.lang.expr import index_names
 from workbench.poly.programs.program import ProgramStatement
-from workbench.poly.programs.tree import path
+from workbench.poly.programs.tree import loops, path
 from workbench.poly.threads.grid import is_thread
 from workbench.poly.time.concurrency import is_block
 from workbench.records import record
@@ -19,6 +19,7 @@ from workbench.viz.draw.scene import Box, Mark, Scene, Text, above, beside, para
 from workbench.viz.frames.coordinates import Point, Subject, component, subject
 from workbench.viz.frames.frame import Asked, Frame, frames
 from workbench.viz.views.domain.domain_data import Cell, chosen_groups
+from workbench.viz.views.domain.small_problem import drawn_of
 
 Number = tuple[int, ...]
 NOTE = (
@@ -46,17 +47,22 @@ def lanes(
 
     Axes, sizes and `statement` as for `domain`.  WorkbenchError where no loop is bound.
     """
-    of = subject(schedule)
-    first = _bound_dims(of, statement)
-    found = frames(of, chosen_groups(of, statement), Asked(x, y, sizes), first=first, whole=True)
-    placed = [p for f in found for s in f.shown if (p := _placed(f, f.of.program.statement(s))) is not None]
-    if not placed:
+    if not any(_bound(loop.kind) for loop in loops(subject(schedule).tree)):
         raise WorkbenchError("no statement has a bound loop: bind('m', 'block.x') | bind('n', 'thread.x') binds two")
-    notes = [NOTE, *dict.fromkeys(f"{n[0].upper()}{n[1:]}." for f in found for n in f.notes)]
+    (placed, told), said = drawn_of(schedule, Asked(x, y, sizes, statement), _placed_all)
+    notes = [NOTE, *dict.fromkeys(f"{n[0].upper()}{n[1:]}." for n in (*said, *told))]
     scene = beside([_scene(p) for p in placed])
     return Picture(
         _text(placed, notes), above(scene, paragraph(notes, max(420.0, scene.width)), gap=10), data=tuple(placed)
     )
+
+
+def _placed_all(of: Subject, asked: Asked) -> tuple[list[Placed], list[str]]:
+    """All statements with bound loops, and the notes of their frames."""
+    first = _bound_dims(of, asked.statement)
+    found = frames(of, chosen_groups(of, asked.statement), asked, first=first, whole=True)
+    placed = [p for f in found for s in f.shown if (p := _placed(f, f.of.program.statement(s))) is not None]
+    return placed, [note for f in found for note in f.notes]
 
 
 def _bound_dims(of: Subject, statement: str | None) -> tuple[str, ...]:
@@ -72,8 +78,8 @@ def _bound_dims(of: Subject, statement: str | None) -> tuple[str, ...]:
 
 
 def _placed(frame: Frame, own: ProgramStatement) -> Placed | None:
-    loops = path(frame.of.tree, own.id)
-    bound = {x.kind: component(frame.of.program, x, own, frame.drawn.sizes) for x in loops if _bound(x.kind)}
+    around = path(frame.of.tree, own.id)
+    bound = {x.kind: component(frame.of.program, x, own, frame.drawn.sizes) for x in around if _bound(x.kind)}
     if not bound:
         return None
     first: dict[Cell, Point] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 from workbench.poly.programs.program import Program
@@ -12,9 +13,9 @@ from workbench.viz.draw.geometry import hull, is_convex
 from workbench.viz.draw.palette import STATEMENT_COLOURS, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import XY, Box, Line, Mark, Path, Polygon, Scene, Text, above, paragraph
-from workbench.viz.frames.coordinates import subject
 from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.order_data import Order, Step, Thread, order_data
+from workbench.viz.views.domain.small_problem import drawn_of
 
 NUMBERED = 150
 SHADES = (0.10, 0.20)  # of neighbouring tiles
@@ -33,7 +34,8 @@ def order(
     capsule and a number; tiles are shaded.  Tile sizes and extents too large to draw are replaced by small ones, which
     the caption says.  Axes, sizes and errors as for `domain`; without `statement` it is the one with the most dims.
     """
-    found = order_data(subject(value), Asked(x, y, sizes, statement))
+    found, said = drawn_of(value, Asked(x, y, sizes, statement), order_data)
+    found = replace(found, notes=(*said, *found.notes))
     return Picture(order_text(found), order_scene(found), data=found)
 
 

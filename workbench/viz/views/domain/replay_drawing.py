@@ -29,7 +29,8 @@ def moment_scene(reel: Reel, number: int) -> Scene:
 def notes(reel: Reel) -> list[str]:
     """At which sizes this is, instead of which, and what the cache is for."""
     said = [f"{note[0].upper()}{note[1:]}." for note in reel.execution.notes]
-    return [*said, "The cache is as small as the drawing: it shows lines come and go, and foretells no processor."]
+    cache = reel.cache.words or "The cache is one that was asked for."
+    return [*said, f"{cache} It shows lines come and go, and foretells no processor."]
 
 
 def thread_role(thread: int) -> str:

@@ -11,20 +11,25 @@ from typing import Any
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.records import record
+from workbench.runtime import this_machine
+from workbench.target import Target
 from workbench.viz.draw.palette import Theme
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.png import drawn
 from workbench.viz.frames.concrete import Sizes
+from workbench.viz.frames.coordinates import subject
 from workbench.viz.frames.frame import Asked
-from workbench.viz.views.domain.cache_lines import Cache
-from workbench.viz.views.domain.execution import Value, executed
+from workbench.viz.views.domain.cache_lines import Cache, scale, scaled_cache
+from workbench.viz.views.domain.execution import Execution, executed
 from workbench.viz.views.domain.replay_data import Reel, Shot, reel
 from workbench.viz.views.domain.replay_drawing import counter_text, moment_scene, notes
 from workbench.viz.views.domain.replay_page import replay_page
+from workbench.viz.views.domain.small_problem import Value
 
 MOST_FRAMES = 150
 LISTED = 16
 LAST_MILLISECONDS = 1500
+CHOSEN = Cache()
 
 
 @record(eq=False)
@@ -103,24 +108,38 @@ def replay(
     *,
     sizes: Sizes | None = None,
     now: int | None = None,
-    cache_bytes: int = 256,
-    line_bytes: int = 16,
+    cache_bytes: int | None = None,
+    line_bytes: int | None = None,
+    target: Target | None = None,
 ) -> Replay:
     """The execution of a schedule at sizes small enough to look at: who runs when, which cells, which cache lines.
 
     Threads run side by side, the lanes of a vector at once.  The cache is fully associative, keeps what was used last,
-    and is shared; `cache_bytes` and `line_bytes` choose it.  `now` is the moment that a cell shows (two thirds of the
-    way by default).  Axes and sizes are as for `domain`.
+    and is shared: the first one of `target` (by default this machine), scaled with what is drawn, as the caption says,
+    unless `cache_bytes` (in lines of `line_bytes`, by default 16) choose one.  `now` is the moment that a cell shows
+    (two thirds of the way by default).  Axes and sizes are as for `domain`.
 
     Raises WorkbenchError for unknown axes and sizes, and when there are more than 2000 moments.
     """
-    found = reel(executed(value, Asked(x, y, sizes)), Cache(cache_bytes, line_bytes))
+    execution = executed(value, Asked(x, y, sizes))
+    if cache_bytes is None and line_bytes is None:
+        cache = _scaled(value, execution, target or this_machine())
+    else:
+        asked = zip((cache_bytes, line_bytes), (CHOSEN.size, CHOSEN.line), strict=True)
+        cache = Cache(*(usual if given is None else given for given, usual in asked))
+    found = reel(execution, cache)
     if not found.shots:
         raise WorkbenchError(f"{found.execution.program.name} executes nothing at these sizes")
     made = Replay(found, 0)
     if now is not None:
         made[now]  # refuses a moment that is not there
     return Replay(found, len(found.shots) * 2 // 3 if now is None else now % len(found.shots))
+
+
+def _scaled(value: Value, execution: Execution, target: Target) -> Cache:
+    """The cache of a machine, as small as the drawing."""
+    smaller = scale(subject(value).program, execution.program, {})
+    return scaled_cache(target, smaller, max(a.dtype.bytes for a in execution.program.original.arrays.values()))
 
 
 def replay_text(found: Reel, number: int) -> str:

@@ -14,10 +14,10 @@ from workbench.viz.draw.palette import statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import MONO_WIDTH, Mark, Scene, Text
 from workbench.viz.draw.svg import svg_text
-from workbench.viz.frames.coordinates import subject
 from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.domain_data import domain_data
 from workbench.viz.views.domain.domain_view import domain_scene
+from workbench.viz.views.domain.small_problem import drawn_of
 from workbench.viz.views.program.c_tokens import CodeLine, Run, code_lines
 
 FONT = 12.5
@@ -88,7 +88,7 @@ def _comments(schedule: Schedule | None) -> dict[str, str]:
 
 
 def _domain(schedule: Schedule) -> Scene:
-    return domain_scene(domain_data(subject(schedule), Asked()), limit=COLUMN)
+    return domain_scene(drawn_of(schedule, Asked(), domain_data)[0], limit=COLUMN)
 
 
 def _code(lines: tuple[CodeLine, ...], start: int) -> Markup:
