@@ -91,7 +91,7 @@ def _require_part(program: Program, tree: Tree, outside: tuple[str, ...]) -> Non
             if len(set(inside)) < len(inside):
                 raise ScheduleError(f"affine: two loops of one nest have the same name ({', '.join(inside)})")
             _require_part(program, child, inside)
-        case Mark(_, _, child):
+        case Mark(_, child):
             _require_part(program, child, outside)
         case Sequence(children):
             for child in children:

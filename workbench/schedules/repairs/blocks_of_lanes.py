@@ -23,7 +23,8 @@ def lanes_within_distance(schedule: Schedule, step: Transform, verdict: Verdict)
     if distances and min(distances) > 1:
         for width in WIDTHS:
             if width <= min(distances):
-                yield recipe(Split(step.loop, width), Vectorize(f"{step.loop}_i"))
+                blocks = Split(step.loop, width)
+                yield recipe(blocks, Vectorize(blocks.inner))
 
 
 def _distance(loop: str, violation: object) -> int | None:

@@ -20,4 +20,5 @@ def split_the_reduction(schedule: Schedule, step: Transform, verdict: Verdict) -
         return
     kinds = {v.dependence.kind for v in verdict.violations if v.dependence is not None}
     if kinds == {"reduction"}:
-        yield recipe(SplitReduction(step.loop, PARTS), replace(step, loop=f"{step.loop}_o"))
+        parts = SplitReduction(step.loop, PARTS)
+        yield recipe(parts, replace(step, loop=parts.over))

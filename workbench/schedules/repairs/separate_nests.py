@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
@@ -52,7 +53,7 @@ def _for(step: Transform, statement: str) -> Transform:
     """The step on the loops around one statement."""
 
     def of(loop: str) -> str:
-        return f"{statement}/{loop.rpartition('/')[2]}"
+        return LoopName(loop).around(statement)
 
     match step:
         case Execution():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
@@ -19,8 +20,8 @@ def every_statement(schedule: Schedule, step: Transform, verdict: Verdict) -> It
     """`reverse("C/m")` leaves the initialisation of C behind; turned round with it, it may be legal."""
     if not isinstance(step, Skew | Shift | Reverse):
         return
-    statement, _, loop = step.loop.rpartition("/")
+    loop = LoopName(step.loop)
     inside = statements(named(schedule.program, schedule.tree, step.loop)[0].band)
-    if statement and len(inside) > 1:
+    if loop.statement and len(inside) > 1:
         names = [schedule.program.statement(s).name for s in inside]
-        yield together(*(replace(step, loop=f"{name}/{loop}") for name in names))
+        yield together(*(replace(step, loop=loop.around(name)) for name in names))
