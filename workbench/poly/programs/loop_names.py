@@ -27,7 +27,7 @@ class LoopName(str):
     @property
     def loop(self) -> str:
         """The loop's own name, without its statement."""
-        return self.rpartition("/")[2]
+        return str(self.rpartition("/")[2])
 
     def beside(self, loop: str) -> LoopName:
         """Another loop of the same nest."""

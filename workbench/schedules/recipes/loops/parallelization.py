@@ -94,7 +94,7 @@ def divided(schedule: Schedule, nest: Band) -> Schedule:
     rest = [name for _, name in sorted(options, key=lambda o: -o[0]) if name not in enough]
     order = [*enough, *rest]
     if asked() and order:
-        wanted = decide(f"{order[0].statement}_threads", order[0], (*order, ""))
+        wanted = decide(f"{order[0].statement}_threads", str(order[0]), (*map(str, order), ""))
         order = [wanted, *(name for name in order if name != wanted)] if wanted else []
     for name in order:
         if poly.can_parallelize(program, schedule.tree, name):

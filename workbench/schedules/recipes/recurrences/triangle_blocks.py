@@ -163,7 +163,7 @@ class _Blocks:
         places = [self.row, self.column][which]
         names = [getattr(places(s), "name", "") for s in self.early]
         taken = {x.name for x in loops(self.nest)}
-        return Loop(unique(LoopName(names[0]).part(suffix), taken), tuple(sorted(rows.items())), kind)
+        return Loop(unique(LoopName(names[0]).part(suffix).loop, taken), tuple(sorted(rows.items())), kind)
 
 
 def _over(place: Expr, size: int) -> Expr:

@@ -137,7 +137,7 @@ def _split(program: Program, tree: Tree, site: Site, user: ProgramStatement) -> 
     position = first_user(site, {user.id})
     tree = within(tree, site, position, _loops(made.neutral, made.cells), {made.neutral.id: times})
     site = Site(site.path, site.position, _band(tree, site))
-    parts = Loop(LoopName(site.loop.name).part("parts"), ((made.combining.id, times[-1]),))
+    parts = Loop(LoopName(site.loop.name).part("parts").loop, ((made.combining.id, times[-1]),))
     combine = normal(Band((parts,), _loops(made.combining, made.cells)))
     after = behind(tree, site, combine, {made.combining.id: times[:-1]})
     own = tuple(made.user if s.id == user.id else s for s in program.statements)
