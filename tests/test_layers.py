@@ -40,7 +40,7 @@ WITHIN = {
     "poly": "sets programs time dependence lowering regions scheduling count threads dataflow derive",
     "fromc": "text numbers parameters statements",
     "schedules": "kernels analysis . steps.support sketches.open_steps sketches.constraints sketches.space"
-    " sketches.sketch_records sketches steps explanation repairs repairs.ideas repairs.search recipes.decisions"
+    " sketches.sketch_records sketches steps explanation repairs repairs.search recipes.decisions"
     " recipes.rows_taken recipes.table recipes.try_steps recipes.memory recipes.loops recipes.recurrences"
     " recipes.products recipes.default_recipe recipes.gpu recipes.step_reasons recipes automatic"
     " sketches.recipe_sketch offers",

@@ -57,7 +57,7 @@ def date(program: Program, tree: Tree, statement: str, point: tuple[int, ...], s
             case Band(loops, child):
                 result += [("loop", loop, number(loop.row(statement), env)) for loop in loops]
                 tree = child
-            case Mark(_, _, child):
+            case Mark(_, child):
                 tree = child
             case Sequence(children):
                 position = next(n for n, c in enumerate(children) if statement in _ids(c))
@@ -93,7 +93,7 @@ def _ids(tree: Tree) -> set[str]:
     match tree:
         case Leaf(s):
             return {s}
-        case Band(_, child) | Mark(_, _, child):
+        case Band(_, child) | Mark(_, child):
             return _ids(child)
         case Sequence(children):
             return set().union(*map(_ids, children))

@@ -18,7 +18,7 @@ def scramble(tree: Tree, random: Random, program: Program) -> Tree:
     match tree:
         case Leaf():
             return tree
-        case Mark(_, _, child):
+        case Mark(_, child):
             return replace(tree, child=scramble(child, random, program))
         case Sequence(children):
             parts = [scramble(c, random, program) for c in children]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.poly.programs.marks import BarrierBefore
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Tree
 from workbench.poly.programs.tree import Sequence as Children
 
@@ -40,8 +41,8 @@ class Places:
         match tree:
             case Leaf(s):
                 self.keys[s] = tuple(key for key, _ in above)
-            case Mark(name, _, child):
-                if name == "barrier":
+            case Mark(note, child):
+                if isinstance(note, BarrierBefore):
                     self.barriers.append(Barrier(above))
                 self._visit(child, above, (*here, 0))
             case Band(loops, child):

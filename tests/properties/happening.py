@@ -20,6 +20,7 @@ import numpy as np
 from tests.properties.barriers import Places, in_phases, passed, threaded
 from tests.properties.plain import column
 from tests.properties.touching import Event, Key
+from workbench.poly.programs.marks import AtomicUpdates, ExecutedBy
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Tree
 from workbench.poly.programs.tree import Sequence as Children
 
@@ -84,9 +85,9 @@ class Times:
         match tree:
             case Leaf(s):
                 self.components[s] = above
-            case Mark(name, _, child):
-                self._visit(_at_once(child) if name == "replace" and _single(child) else child, above)
-                self.atomic |= _statements(child) if name == "atomic" else set()
+            case Mark(note, child):
+                self._visit(_at_once(child) if isinstance(note, ExecutedBy) and _single(child) else child, above)
+                self.atomic |= _statements(child) if isinstance(note, AtomicUpdates) else set()
             case Band(loops, child):
                 self._visit(child, [*above, *((loop, None) for loop in loops)])
             case Children(parts):
@@ -218,9 +219,9 @@ def _statements(tree: Tree) -> set[str]:
     match tree:
         case Leaf(s):
             return {s}
-        case Mark("replace", _, _):
+        case Mark(ExecutedBy(), _):
             return set()
-        case Band(_, child) | Mark(_, _, child):
+        case Band(_, child) | Mark(_, child):
             return _statements(child)
         case Children(parts):
             return set().union(*map(_statements, parts))
@@ -229,7 +230,7 @@ def _statements(tree: Tree) -> set[str]:
 def _single(tree: Tree) -> bool:
     """Whether loops stand around one statement: of anything else no micro-kernel is made."""
     match tree:
-        case Band(_, child) | Mark(_, _, child):
+        case Band(_, child) | Mark(_, child):
             return _single(child)
     return isinstance(tree, Leaf)
 
@@ -239,8 +240,8 @@ def _at_once(tree: Tree) -> Tree:
     match tree:
         case Band(loops, child):
             return Band(tuple(replace(loop, kind="vector") for loop in loops), _at_once(child))
-        case Mark(name, value, child):
-            return Mark(name, value, _at_once(child))
+        case Mark(note, child):
+            return Mark(note, _at_once(child))
         case Children(parts):
             return Children(tuple(map(_at_once, parts)))
     return tree

@@ -59,7 +59,7 @@ def new_name(name: Any, what: str = "loop") -> str:
     if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         rule = f"letters a to z, digits and _, not starting with a digit, at most {LONGEST_NAME} of them"
         raise ScheduleError(f"{shown(name)} cannot name a {what}; expected {rule}")
-    return name
+    return str(name)
 
 
 def mapping(what: str, value: Any, example: str) -> Mapping[Any, Any]:
@@ -91,7 +91,7 @@ def _require_part(program: Program, tree: Tree, outside: tuple[str, ...]) -> Non
             if len(set(inside)) < len(inside):
                 raise ScheduleError(f"affine: two loops of one nest have the same name ({', '.join(inside)})")
             _require_part(program, child, inside)
-        case Mark(_, _, child):
+        case Mark(_, child):
             _require_part(program, child, outside)
         case Sequence(children):
             for child in children:

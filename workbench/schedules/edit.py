@@ -7,7 +7,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from workbench.errors import ScheduleError, UnknownLoop, shown, unknown_name
+from workbench.lang.expr import Binary, Expr
 from workbench.poly.dependence.questions import statement_id
+from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, normal, statements
 from workbench.records import record
@@ -31,7 +33,7 @@ class Site:
 def children(tree: Tree) -> tuple[Tree, ...]:
     """The subtrees directly below a node; none below a leaf."""
     match tree:
-        case Band(_, child) | Mark(_, _, child):
+        case Band(_, child) | Mark(_, child):
             return (child,)
         case Sequence(parts):
             return parts
@@ -88,10 +90,10 @@ def named(program: Program, tree: Tree, name: str) -> list[Site]:
     """Every loop that `name` may mean; UnknownLoop if there is none."""
     if not isinstance(name, str):
         raise ScheduleError(f"a loop is named by a text such as 'm' or 'C/m', not {shown(name)}")
-    statement, _, plain = name.rpartition("/")
-    found = [s for s in sites(tree) if s.loop.name == plain]
-    if statement:
-        identifier = statement_id(program, statement)
+    wanted = LoopName(name)
+    found = [s for s in sites(tree) if s.loop.name == wanted.loop]
+    if wanted.statement:
+        identifier = statement_id(program, wanted.statement)
         found = [s for s in found if identifier in dict(s.loop.rows)]
     if not found:
         known = list(dict.fromkeys(x.name for x in loops(tree)))
@@ -106,13 +108,13 @@ def _only(program: Program, name: str, found: list[Site]) -> Site:
     return found[0]
 
 
-def spelt(program: Program, tree: Tree, site: Site) -> str:
+def spelt(program: Program, tree: Tree, site: Site) -> LoopName:
     """The name by which a step finds this loop: plain, or `statement/loop` where several nests use the name."""
     several = sum(loop.name == site.loop.name for loop in loops(tree)) > 1
-    return qualified(program, site) if several else site.loop.name
+    return qualified(program, site) if several else LoopName(site.loop.name)
 
 
-def neighbours(program: Program, tree: Tree) -> Iterator[tuple[str, str]]:
+def neighbours(program: Program, tree: Tree) -> Iterator[tuple[LoopName, LoopName]]:
     """The names of loops directly inside one another, outer first."""
     found = sites(tree)
     for outer, inner in pairwise(found):
@@ -120,15 +122,27 @@ def neighbours(program: Program, tree: Tree) -> Iterator[tuple[str, str]]:
             yield spelt(program, tree, outer), spelt(program, tree, inner)
 
 
-def qualified(program: Program, site: Site) -> str:
+def qualified(program: Program, site: Site) -> LoopName:
     """`statement/loop`, with the last statement under the loop."""
     identifier = statements(site.band)[-1]
-    return f"{program.statement(identifier).name}/{site.loop.name}"
+    return loop_of(program.statement(identifier).name, site.loop.name)
 
 
-def plain(loop: str) -> str:
-    """The loop's name without its statement: `C.init/m` → `m`."""
-    return loop.rpartition("/")[2]
+def counts_blocks(loop: Loop) -> bool:
+    """Whether a loop counts blocks of iterations of another."""
+    return all(_divides(row, "/") for _, row in loop.rows)
+
+
+def runs_in_blocks(loop: Loop) -> bool:
+    """Whether a loop runs inside the blocks of another."""
+    return all(_divides(row, "%") for _, row in loop.rows)
+
+
+def _divides(row: Expr, op: str) -> bool:
+    match row:
+        case Binary("+" | "-", left, right, _):
+            return _divides(left, op) or _divides(right, op)
+    return isinstance(row, Binary) and row.op == op
 
 
 def leaf_path(tree: Tree, statement: str) -> Path:

@@ -17,6 +17,7 @@ from workbench.lang.printing.printer import show
 from workbench.poly.dependence.equivalence import Difference, differing
 from workbench.poly.dependence.order import Violation, violated
 from workbench.poly.derive.deriving import serial
+from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import Access, Program
 from workbench.poly.programs.size_set import SizeSet, no_sizes, size_set
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, at_once, loops, statements, unmarked
@@ -25,7 +26,6 @@ from workbench.poly.time.barrier_order import divergent
 from workbench.poly.time.concurrency import misplaced
 from workbench.poly.time.timemap import collisions
 from workbench.records import record
-from workbench.schedules.kernels.micro_kernels import MARK
 
 LONGEST_CONDITION = 60  # characters; a longer one is not read in a message
 Outcome = Literal["legal", "illegal", "unproved", "unknown"]
@@ -126,9 +126,9 @@ def executed(tree: Tree) -> Tree:
     Where later steps put other statements into the part, no micro-kernel can execute it any more.
     """
     match tree:
-        case Mark(name, value, child):
-            inner = in_lanes(child) if name == MARK and len(statements(child)) == 1 else executed(child)
-            return tree if inner is child else Mark(name, value, inner)
+        case Mark(note, child):
+            inner = in_lanes(child) if isinstance(note, ExecutedBy) and len(statements(child)) == 1 else executed(child)
+            return tree if inner is child else Mark(note, inner)
         case Band(own, child):
             inner = executed(child)
             return tree if inner is child else Band(own, inner)
@@ -143,8 +143,8 @@ def in_lanes(tree: Tree) -> Tree:
     match tree:
         case Band(own, child):
             return Band(tuple(replace(x, kind="vector") for x in own), in_lanes(child))
-        case Mark(name, value, child):
-            return Mark(name, value, in_lanes(child))
+        case Mark(note, child):
+            return Mark(note, in_lanes(child))
         case Sequence(children):
             return Sequence(tuple(map(in_lanes, children)))
     return tree

@@ -45,8 +45,8 @@ def _form(program: Program, tree: Tree, numbers: dict[str, str]) -> Any:
             return numbers[statement]
         case Sequence(children):
             return tuple(_form(program, child, numbers) for child in children)
-        case Mark(name, value, child):
-            return name, value, _form(program, child, numbers)
+        case Mark(note, child):
+            return note.name, note.value, _form(program, child, numbers)
         case Band(loops, child):
             terms = [{s: _terms(row(x, program.statement(s), program)) for s, _ in x.rows} for x in loops]
             rows = [

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop, shown
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import loops, path
 from workbench.schedules.normal_form import differ
 from workbench.schedules.transform import Recipe, Transform, as_step, from_json
@@ -133,9 +134,9 @@ def undo(schedule: Schedule, count: int = 1) -> Schedule:
 
 def with_history(error: UnknownLoop, schedule: Schedule) -> UnknownLoop:
     """The error, and which step of the trace the loop went into, if it was there once."""
-    statement, _, name = str(error.name).rpartition("/")
-    seen = error.consumed_by is not None or (name in error.known and not statement)
-    found = None if seen else _last_seen(schedule, statement, name)
+    wanted = LoopName(str(error.name))
+    seen = error.consumed_by is not None or (wanted in error.known and not wanted.statement)
+    found = None if seen else _last_seen(schedule, wanted)
     if found is None:
         return error
     number, step, made = found
@@ -144,17 +145,18 @@ def with_history(error: UnknownLoop, schedule: Schedule) -> UnknownLoop:
     return UnknownLoop(f"{message}; known: {', '.join(error.known)}", error.name, error.known, step)
 
 
-def _last_seen(schedule: Schedule, statement: str, name: str) -> tuple[int, Transform, list[str]] | None:
+def _last_seen(schedule: Schedule, wanted: LoopName) -> tuple[int, Transform, list[str]] | None:
     """The step after which the loop was no longer there, and the loops that are new since."""
     found = None
     after = schedule.start
-    names = _names(after, statement)
+    names, name = _names(after, wanted.statement), wanted.loop
     for number, step in enumerate(schedule.trace, 1):
         after = step.apply(after)
-        now = _names(after, statement)
+        now = _names(after, wanted.statement)
         if name in names and name not in now:
             new = [n for n in now if n not in names]
-            found = number, step, [n for n in new if n.startswith(name)] or new
+            halves = {half.loop for whole, half in step.halves() if whole.loop == name}
+            found = number, step, [n for n in new if n in halves] or new
         names = now
     return found
 

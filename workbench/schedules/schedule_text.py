@@ -36,8 +36,8 @@ def tree_lines(program: Program, tree: Tree, depth: int) -> list[str]:
         case Band(own, child):
             lines = [f"{'  ' * (depth + i)}{loop_line(program, loop)}" for i, loop in enumerate(own)]
             return lines + tree_lines(program, child, depth + len(own))
-        case Mark(name, value, child):
-            return [f"{indent}@{name}{'' if value is None else f' {value}'}", *tree_lines(program, child, depth + 1)]
+        case Mark(note, child):
+            return [f"{indent}@{note}", *tree_lines(program, child, depth + 1)]
         case Sequence(children):
             return [line for child in children for line in tree_lines(program, child, depth)]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
 from workbench.errors import ScheduleError, UnchangedSchedule, shown
 from workbench.lang.operator import Operator
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.program import Program
 from workbench.poly.sets import isl
 from workbench.records import record
@@ -101,6 +102,10 @@ class Transform:
     def from_arguments(cls, arguments: dict[str, Any]) -> Transform:
         """The inverse of `to_json`, without the step's name."""
         return cls(**arguments)
+
+    def halves(self) -> tuple[tuple[LoopName, LoopName], ...]:
+        """(a loop that the step cuts into blocks, a loop that it makes of it), for each that it makes."""
+        return ()
 
     def __or__(self, other: Transform) -> Recipe:
         return Recipe((*self.steps(), *as_step(other).steps()))

@@ -30,7 +30,7 @@ def time_of(tree: Tree, statement: str) -> list[Expr]:
             return []
         case Band(loops, child):
             return [loop.row(statement) for loop in loops] + time_of(child, statement)
-        case Mark(_, _, child):
+        case Mark(_, child):
             return time_of(child, statement)
         case Sequence(children):
             place = next(i for i, c in enumerate(children) if statement in statements(c))

@@ -10,11 +10,11 @@ from workbench.codegen.cuda.wide_printing import is_copy
 from workbench.codegen.nest.nest import Nest, Write, writes
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Read, reads
+from workbench.poly.programs.marks import AsyncCopies
 from workbench.poly.programs.program import Array
 from workbench.poly.programs.tree import Tree, marked
 from workbench.poly.regions.storage import elements
 
-ASYNC = "async"
 THREAD_ELEMENTS = 4096
 
 
@@ -42,7 +42,7 @@ def late_copies(nest: Nest, tree: Tree, places: Mapping[str, str], by_value: Col
     A copy that is used in its own piece is none: threads wait between pieces only.
     """
     found = []
-    for statement in marked(tree, ASYNC):
+    for statement in marked(tree, AsyncCopies):
         own = [w for w in writes(nest) if w.statement == statement]
         if own and all(_copies(w, places, by_value) for w in own):
             found.append(statement)

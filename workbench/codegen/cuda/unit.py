@@ -26,10 +26,10 @@ from workbench.codegen.nest.nest import writes
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Expr, size_names
+from workbench.poly.programs.marks import ExecutedBy, NontemporalStores, PrefetchAhead
 from workbench.poly.programs.program import Array, Program
 from workbench.poly.programs.tree import Tree, loops, marked
 from workbench.records import record
-from workbench.schedules.steps.execution.replace import MARK
 from workbench.target import Target
 
 
@@ -220,9 +220,9 @@ def without_effect(tree: Tree) -> Iterator[str]:
     names = dict.fromkeys(x.name for x in loops(tree) if x.kind == "parallel")
     if names:
         yield f"executed serially, because threads of a processor are no GPU's: {', '.join(names)}; bind them"
-    if marked(tree, MARK) - {part.statement for part in parts_of_warps(tree)}:
+    if marked(tree, ExecutedBy) - {part.statement for part in parts_of_warps(tree)}:
         yield "micro-kernels of C are not called"
-    if marked(tree, "prefetch"):
+    if marked(tree, PrefetchAhead):
         yield "prefetches are ignored"
-    if marked(tree, "nontemporal"):
+    if marked(tree, NontemporalStores):
         yield "writes past the caches are ordinary ones"

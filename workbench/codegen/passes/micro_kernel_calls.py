@@ -25,13 +25,13 @@ from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant, depends, simplify
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, conjunction, substitute
+from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, statements
 from workbench.schedules.kernels.lane_instructions import LaneInstruction
 from workbench.schedules.kernels.matching import Fit, Work, fit
 from workbench.schedules.kernels.micro_kernels import registered
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
-from workbench.schedules.steps.execution.replace import MARK
 
 
 def invoked(nest: Nest, program: Program, tree: Tree) -> Nest:
@@ -44,11 +44,11 @@ def invoked(nest: Nest, program: Program, tree: Tree) -> Nest:
 def _marked(tree: Tree) -> list[tuple[str, str, frozenset[str]]]:
     """(micro-kernel, outermost loop, statements) of every marked part."""
     match tree:
-        case Mark(name, value, Band(loops, child)) if name == MARK:
-            if isinstance(registered(str(value)), WarpInstruction):
+        case Mark(ExecutedBy(kernel), Band(loops, child)):
+            if isinstance(registered(kernel), WarpInstruction):
                 return []  # of a warp, which processors have not
-            return [(str(value), loops[0].name, frozenset(statements(child)))]
-        case Mark(_, _, child) | Band(_, child):
+            return [(kernel, loops[0].name, frozenset(statements(child)))]
+        case Mark(_, child) | Band(_, child):
             return _marked(child)
         case Sequence(parts):
             return [x for part in parts for x in _marked(part)]

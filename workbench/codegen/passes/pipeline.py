@@ -18,6 +18,7 @@ from workbench.codegen.passes.subscript_collapse import collapsed
 from workbench.codegen.passes.transposed_copies import split_transposed_copies
 from workbench.codegen.passes.vector_loops import vectorize_loops
 from workbench.poly.count.own_cells import apart
+from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree, marked, unmarked
 from workbench.poly.time.concurrency import atomic_statements, on_processors
@@ -65,9 +66,8 @@ def _prefetched(nest: Nest, given: Lowering) -> Nest:
 
 
 def _past_caches(nest: Nest, given: Lowering) -> Nest:
-    from workbench.schedules.steps.execution.nontemporal import MARK
 
-    return mark_nontemporal_stores(nest, marked(given.tree, MARK))
+    return mark_nontemporal_stores(nest, marked(given.tree, NontemporalStores))
 
 
 REWRITES: tuple[Rewrite, ...] = (

@@ -10,9 +10,9 @@ from workbench.lang.algebra.normal_form import mentions, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, substitute
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.marks import PrefetchAhead
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, statements
-from workbench.schedules.steps.execution.prefetch import MARK
 
 MOST = 16
 """Cells asked for in one iteration."""
@@ -31,10 +31,9 @@ Marked = tuple[str, int, str, frozenset[str]]
 def _marked(tree: Tree) -> list[Marked]:
     """(array, distance, loop, statements) of every mark."""
     match tree:
-        case Mark(name, value, child) if name == MARK:
-            array, _, distance = str(value).rpartition(" ")
-            return [(array, int(distance), _outermost(child), frozenset(statements(child))), *_marked(child)]
-        case Mark(_, _, child) | Band(_, child):
+        case Mark(PrefetchAhead(array, distance), child):
+            return [(array, distance, _outermost(child), frozenset(statements(child))), *_marked(child)]
+        case Mark(_, child) | Band(_, child):
             return _marked(child)
         case Sequence(parts):
             return [x for part in parts for x in _marked(part)]

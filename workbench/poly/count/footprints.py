@@ -89,7 +89,7 @@ def _nodes(tree: Tree, outer: tuple[Loop, ...]) -> list[tuple[tuple[Loop, ...], 
     match tree:
         case Leaf():
             return []
-        case Mark(_, _, child):
+        case Mark(_, child):
             return _nodes(child, outer)
         case Sequence(children):
             return [node for child in children for node in _nodes(child, outer)]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from workbench.errors import ScheduleError, UnknownLoop, unknown_name
 from workbench.lang.expr import Index
 from workbench.poly.dependence.flow import dependences
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.program import Dependence, Program
 from workbench.poly.programs.tree import Band, Loop, Tree, loops, path, statements
 from workbench.poly.sets import isl
@@ -35,15 +36,15 @@ def can_vectorize(program: Program, tree: Tree, loop_name: str) -> bool:
 
 def named(program: Program, tree: Tree, name: str) -> list[Loop]:
     """The loops of that name; UnknownLoop that lists the known ones if there is none."""
-    statement, _, short = name.rpartition("/")
+    wanted = LoopName(name)
     among: Iterable[Loop] = loops(tree)
-    if statement:
-        among = path(tree, statement_id(program, statement))
+    if wanted.statement:
+        among = path(tree, statement_id(program, wanted.statement))
     among = list(among)
-    found = [loop for loop in among if loop.name == short]
+    found = [loop for loop in among if loop.name == wanted.loop]
     if not found:
         known = list(dict.fromkeys(loop.name for loop in among))
-        raise UnknownLoop(unknown_name("loop", short, known), name, known)
+        raise UnknownLoop(unknown_name("loop", wanted.loop, known), name, known)
     return found
 
 

@@ -43,6 +43,21 @@ class Buffer:
     cells: tuple[str, ...]
 
 
+VERBS = ("load", "store", "init", "add")
+"""What statements between a buffer and its array are called after the buffer's name: `A_local.load`."""
+
+
+def loads_of(program: Program, buffer: str) -> list[ProgramStatement]:
+    """What fills a buffer that is only read else."""
+    return [s for s in program.statements if s.targets[0][0] == buffer]
+
+
+def copies_of(program: Program, buffer: str) -> list[ProgramStatement]:
+    """The statements between a buffer and its array."""
+    names = {f"{buffer}.{verb}" for verb in VERBS}
+    return [s for s in program.statements if s.name in names]
+
+
 @record
 class _Place:
     program: Program

@@ -100,8 +100,8 @@ def _order(tree: Tree) -> str:
     match tree:
         case Band(loops, child):
             return f"[{', '.join(map(_said, loops))}]({_order(child)})"
-        case Mark(name, value, child):
-            return f"{name} {value!r}({_order(child)})"
+        case Mark(note, child):
+            return f"{note.name} {note.value!r}({_order(child)})"
         case Sequence(children):
             return f"({'; '.join(map(_order, children))})"
         case Leaf(statement):
@@ -117,8 +117,8 @@ def serial(tree: Tree) -> Tree:
     match tree:
         case Band(loops, child):
             return Band(tuple(replace(x, kind="serial") for x in loops), serial(child))
-        case Mark(name, value, child):
-            return Mark(name, value, serial(child))
+        case Mark(note, child):
+            return Mark(note, serial(child))
         case Sequence(children):
             return Sequence(tuple(map(serial, children)))
         case Leaf():

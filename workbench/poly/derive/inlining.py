@@ -118,8 +118,8 @@ def _before(tree: Tree, reader: str, nest: Tree, identifier: str, times: tuple[s
     match tree:
         case Leaf(s):
             return Sequence((nest, tree)) if s == reader else tree
-        case Mark(name, value, child):
-            return Mark(name, value, _before(child, reader, nest, identifier, times))
+        case Mark(note, child):
+            return Mark(note, _before(child, reader, nest, identifier, times))
         case Sequence(children):
             return Sequence(tuple(_before(child, reader, nest, identifier, times) for child in children))
         case Band(loops, child):

@@ -115,7 +115,7 @@ def _tree(program: Program, tree: Tree, depth: int) -> Iterator[str]:
         case Band(loops, child):
             yield "  " * depth + f"for {', '.join(loop.name for loop in loops)}"
             yield from _tree(program, child, depth + 1)
-        case Mark(_, _, child):
+        case Mark(_, child):
             yield from _tree(program, child, depth)
         case Sequence(children):
             for child in children:

@@ -13,12 +13,15 @@ from functools import cached_property
 from typing import Literal
 
 from workbench.lang.expr import Expr
+from workbench.poly.programs.marks import Annotation
 from workbench.records import Hashed, record
 
 LoopKind = Literal[
     "serial", "parallel", "vector", "unroll", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z"
 ]
-AXES: tuple[LoopKind, ...] = ("block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z")
+BLOCK_AXES: tuple[LoopKind, ...] = ("block.x", "block.y", "block.z")
+THREAD_AXES: tuple[LoopKind, ...] = ("thread.x", "thread.y", "thread.z")
+AXES = BLOCK_AXES + THREAD_AXES
 
 
 @record(slots=True)
@@ -62,10 +65,9 @@ class Sequence(Hashed):
 
 @record(slots=True)
 class Mark(Hashed):
-    """An annotation on a subtree for the code generator."""
+    """What is said of a subtree, beside its order."""
 
-    name: str
-    value: str | int | None
+    note: Annotation
     child: Tree
 
 
@@ -89,7 +91,7 @@ def statements(tree: Tree) -> tuple[str, ...]:
     match tree:
         case Leaf(s):
             return (s,)
-        case Band(_, child) | Mark(_, _, child):
+        case Band(_, child) | Mark(_, child):
             return statements(child)
         case Sequence():
             return tuple(tree.places)
@@ -101,7 +103,7 @@ def loops(tree: Tree) -> Iterator[Loop]:
         case Band(own, child):
             yield from own
             yield from loops(child)
-        case Mark(_, _, child):
+        case Mark(_, child):
             yield from loops(child)
         case Sequence(children):
             for c in children:
@@ -113,7 +115,7 @@ def path(tree: Tree, statement: str) -> tuple[Loop, ...]:
     match tree:
         case Band(own, child):
             return own + path(child, statement)
-        case Mark(_, _, child):
+        case Mark(_, child):
             return path(child, statement)
         case Sequence(children):
             return path(children[tree.places[statement]], statement)
@@ -129,23 +131,23 @@ def restrict(tree: Tree, keep: set[str]) -> Tree | None:
         case Band(own, child):
             below = restrict(child, keep)
             return below and Band(tuple(loop.only(keep) for loop in own), below)
-        case Mark(name, value, child):
+        case Mark(note, child):
             below = restrict(child, keep)
-            return below and Mark(name, value, below)
+            return below and Mark(note, below)
         case Sequence(children):
             kept = [c for c in (restrict(child, keep) for child in children) if c is not None]
             return kept[0] if len(kept) == 1 else Sequence(tuple(kept)) if kept else None
 
 
-def marked(tree: Tree, name: str) -> frozenset[str]:
-    """The statements (ids) below marks of a name."""
+def marked(tree: Tree, kind: type[Annotation]) -> frozenset[str]:
+    """The statements (ids) below marks of a kind."""
     match tree:
-        case Mark(own, _, child):
-            return frozenset(statements(child)) if own == name else marked(child, name)
+        case Mark(note, child):
+            return frozenset(statements(child)) if isinstance(note, kind) else marked(child, kind)
         case Band(_, child):
-            return marked(child, name)
+            return marked(child, kind)
         case Sequence(children):
-            return frozenset().union(*(marked(child, name) for child in children))
+            return frozenset().union(*(marked(child, kind) for child in children))
         case Leaf():
             return frozenset()
 
@@ -157,7 +159,7 @@ def unmarked(tree: Tree) -> Tree:
             return Band(own, unmarked(child))
         case Sequence(children):
             return Sequence(tuple(map(unmarked, children)))
-        case Mark(_, _, child):
+        case Mark(_, child):
             return unmarked(child)
         case Leaf():
             return tree
@@ -168,7 +170,7 @@ def normal(tree: Tree) -> Tree:
     match tree:
         case Leaf():
             return tree
-        case Mark(_, _, child):
+        case Mark(_, child):
             return replace(tree, child=normal(child))
         case Band(own, child):
             inner = normal(child)

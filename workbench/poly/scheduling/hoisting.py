@@ -26,8 +26,8 @@ def hoisted(program: Program, tree: Tree) -> Tree:
     match tree:
         case Leaf():
             return tree
-        case Mark(name, value, child):
-            return Mark(name, value, hoisted(program, child))
+        case Mark(note, child):
+            return Mark(note, hoisted(program, child))
         case Sequence(children):
             return Sequence(tuple(hoisted(program, c) for c in children))
         case Band(loops, child):

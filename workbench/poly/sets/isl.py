@@ -18,12 +18,34 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 from workbench.errors import BudgetExceeded, WorkbenchError
-from workbench.poly.sets.islpy_start import prepare
 
-prepare()
+
+def _without_metadata() -> None:
+    """Put the module that knows islpy's version in its place; nothing where the folder beside it does not say it.
+
+    When it is imported, islpy asks `importlib.metadata` for its version, which loads the packages for e-mail and
+    archives: 30 ms of every start.
+    """
+    spec = find_spec("islpy")
+    if "islpy" in sys.modules or spec is None or spec.origin is None:
+        return
+    found = [path.stem for path in Path(spec.origin).parent.parent.glob("islpy-*.dist-info")]
+    numbers = found[0].removeprefix("islpy-").split(".") if len(found) == 1 else [""]
+    if not all(part.isdecimal() for part in numbers):
+        return
+    module = ModuleType("islpy.version")
+    values = {"VERSION_TEXT": ".".join(numbers), "VERSION": tuple(map(int, numbers)), "VERSION_STATUS": ""}
+    vars(module).update(values)
+    sys.modules["islpy.version"] = module
+
+
+_without_metadata()
 import islpy  # noqa: E402
 
 islpy.__dict__["version"] = sys.modules["islpy.version"]  # what an import would have done

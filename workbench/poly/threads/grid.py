@@ -15,8 +15,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from workbench.poly.programs.tree import Band, Leaf, Loop, LoopKind, Mark, Sequence, Tree, normal, path, statements
-from workbench.poly.time.concurrency import BARRIER, is_block
+from workbench.poly.programs.tree import (
+    THREAD_AXES,
+    Band,
+    Leaf,
+    Loop,
+    LoopKind,
+    Mark,
+    Sequence,
+    Tree,
+    normal,
+    path,
+    statements,
+)
+from workbench.poly.time.concurrency import is_block, waits
 from workbench.records import record
 
 Axis = Callable[[LoopKind], bool]
@@ -41,7 +53,7 @@ class Region:
 
 def is_thread(kind: LoopKind) -> bool:
     """Whether iterations are threads of a block."""
-    return kind.startswith("thread.")
+    return kind in THREAD_AXES
 
 
 def on_grid(tree: Tree) -> Tree:
@@ -59,7 +71,7 @@ def _regions(tree: Tree, host: tuple[Loop, ...]) -> Iterator[Region]:
         case Sequence(children):
             for child in children:
                 yield from _regions(child, host)
-        case Mark(_, _, child) if not isinstance(child, Leaf):
+        case Mark(_, child) if not isinstance(child, Leaf):
             yield from _regions(child, host)
         case Band(loops, child) if _holds(child, is_block) and not any(is_block(x.kind) for x in loops):
             yield from _regions(child, (*host, *loops))
@@ -81,8 +93,8 @@ def _serial(tree: Tree) -> Tree:
     match tree:
         case Band(loops, child):
             return Band(tuple(replace(x, kind="serial") if x.kind == "parallel" else x for x in loops), _serial(child))
-        case Mark(name, value, child):
-            return Mark(name, value, _serial(child))
+        case Mark(note, child):
+            return Mark(note, _serial(child))
         case Sequence(children):
             return Sequence(tuple(map(_serial, children)))
     return tree
@@ -98,8 +110,8 @@ def _threads_inside(tree: Tree) -> Tree:
             cut = blocks[-1] + 1 if blocks else 0
             inside = _sunk(Band(loops[cut:], child) if loops[cut:] else child, is_thread, ())
             return Band(loops[:cut], inside) if cut else inside
-        case Mark(name, value, child):
-            return _threads_inside(child) if name == BARRIER else Mark(name, value, _threads_inside(child))
+        case Mark(note, child):
+            return _threads_inside(child) if waits(tree) else Mark(note, _threads_inside(child))
         case Sequence(children):
             return Sequence(tuple(map(_threads_inside, children)))
     return tree
@@ -110,8 +122,8 @@ def _holds(tree: Tree, axis: Axis) -> bool:
     match tree:
         case Band(loops, child):
             return any(axis(x.kind) for x in loops) or _holds(child, axis)
-        case Mark(name, _, child):
-            return (name == BARRIER and axis is is_thread) or _holds(child, axis)
+        case Mark(_, child):
+            return (waits(tree) and axis is is_thread) or _holds(child, axis)
         case Sequence(children):
             return any(_holds(child, axis) for child in children)
     return False
@@ -130,9 +142,9 @@ def _sunk(tree: Tree, axis: Axis, waiting: tuple[Loop, ...]) -> Tree:
                     return Band(kept, _around(waiting, rest))
                 kept, waiting = (kept, (*waiting, loop)) if axis(loop.kind) else ((*kept, loop), waiting)
             return Band(kept, _sunk(child, axis, waiting))
-        case Mark(name, value, child):
+        case Mark(note, child):
             inside = _sunk(child, axis, waiting)
-            return inside if name == BARRIER and axis is is_thread else Mark(name, value, inside)
+            return inside if waits(tree) and axis is is_thread else Mark(note, inside)
         case Sequence(children):
             return Sequence(tuple(_sunk(part, axis, waiting) for part in _parts(children, axis)))
     return tree
@@ -143,7 +155,7 @@ def _parts(children: tuple[Tree, ...], axis: Axis) -> list[Tree]:
     groups: list[list[Tree]] = []
     for child in children:
         joins = _holds(child, axis)
-        begins = joins and isinstance(child, Mark) and child.name == BARRIER and not _holds(child.child, axis)
+        begins = joins and waits(child) and not _holds(child.child, axis)
         if groups and not joins and not _holds(groups[-1][-1], axis):
             groups[-1].append(child)
         else:

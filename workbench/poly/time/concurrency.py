@@ -1,8 +1,8 @@
 """What runs at once: execution axes, barriers and atomic updates as a tree says them, and the loops that do the same.
 
-A Mark "barrier" around a part of the tree is a barrier before that part: the iterations of the loops around that run
-at once, up to the innermost block loop, wait there for one another.  A Mark "atomic" says that the updates below are
-executed atomically.
+A mark `BarrierBefore` around a part of the tree is a barrier before that part: the iterations of the loops around that
+run at once, up to the innermost block loop, wait there for one another.  A mark `AtomicUpdates` says that the updates
+below are executed atomically.
 """
 
 from __future__ import annotations
@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import TypeGuard
 
+from workbench.poly.programs.marks import AtomicUpdates, BarrierBefore, ExecutedBy
 from workbench.poly.programs.tree import (
     AXES,
+    BLOCK_AXES,
+    THREAD_AXES,
     Band,
     Leaf,
     Loop,
@@ -25,10 +29,6 @@ from workbench.poly.programs.tree import (
     statements,
 )
 from workbench.records import record
-
-BARRIER = "barrier"
-ATOMIC = "atomic"
-OPAQUE = "replace"  # what a micro-kernel executes knows neither
 
 
 @record(slots=True)
@@ -51,7 +51,12 @@ class Barrier:
 
 def is_block(kind: LoopKind) -> bool:
     """Whether iterations are blocks of threads, which never wait for one another."""
-    return kind.startswith("block.")
+    return kind in BLOCK_AXES
+
+
+def waits(tree: Tree) -> TypeGuard[Mark]:
+    """Whether a part stands behind a barrier of its own."""
+    return isinstance(tree, Mark) and isinstance(tree.note, BarrierBefore)
 
 
 @lru_cache(maxsize=1024)
@@ -64,8 +69,8 @@ def _barriers(tree: Tree, around: tuple[Loop, ...], within: tuple[str, ...]) -> 
     match tree:
         case Band(loops, child):
             yield from _barriers(child, (*around, *loops), statements(child))
-        case Mark(name, _, child):
-            if name == BARRIER:
+        case Mark(_, child):
+            if waits(tree):
                 yield Barrier(around, statements(child), within)
             yield from _barriers(child, around, within)
         case Sequence(children):
@@ -77,11 +82,11 @@ def _barriers(tree: Tree, around: tuple[Loop, ...], within: tuple[str, ...]) -> 
 def atomic_statements(tree: Tree) -> frozenset[str]:
     """The statements (ids) whose updates are atomic."""
     match tree:
-        case Mark(name, _, child):
-            if name == OPAQUE:
-                return frozenset()
-            return frozenset(statements(_visible(child))) if name == ATOMIC else atomic_statements(child)
-        case Band(_, child):
+        case Mark(ExecutedBy(), _):
+            return frozenset()
+        case Mark(AtomicUpdates(), child):
+            return frozenset(statements(_visible(child)))
+        case Mark(_, child) | Band(_, child):
             return atomic_statements(child)
         case Sequence(children):
             return frozenset().union(*map(atomic_statements, children))
@@ -91,8 +96,10 @@ def atomic_statements(tree: Tree) -> frozenset[str]:
 def _visible(tree: Tree) -> Tree:
     """The tree without what micro-kernels execute."""
     match tree:
-        case Mark(name, _, child):
-            return Sequence(()) if name == OPAQUE else _visible(child)
+        case Mark(ExecutedBy(), _):
+            return Sequence(())
+        case Mark(_, child):
+            return _visible(child)
         case Band(loops, child):
             return Band(loops, _visible(child))
         case Sequence(children):
@@ -112,11 +119,11 @@ def _misplaced(tree: Tree, around: tuple[Loop, ...]) -> Iterator[str]:
                 yield from _misbound(loop, around)
                 around = (*around, loop)
             yield from _misplaced(child, around)
-        case Mark(name, _, child):
+        case Mark(_, child):
             lane = next((x.name for x in around if x.kind == "vector"), None)
-            if name == BARRIER and lane is not None:
+            if waits(tree) and lane is not None:
                 yield f"a barrier stands in lanes (loop {lane}): lanes run in lockstep and cannot wait for one another"
-            if name == OPAQUE and _holds_barrier(child):
+            if isinstance(tree.note, ExecutedBy) and _holds_barrier(child):
                 yield "a barrier stands in what a micro-kernel executes"
             yield from _misplaced(child, around)
         case Sequence(children):
@@ -130,7 +137,7 @@ def _misbound(loop: Loop, around: tuple[Loop, ...]) -> Iterator[str]:
     for outer in around:
         if outer.kind == loop.kind:
             yield f"loops {outer.name} and {loop.name} are both bound to {loop.kind}, an axis for one loop of a nest"
-        elif is_block(loop.kind) and outer.kind.startswith("thread."):
+        elif is_block(loop.kind) and outer.kind in THREAD_AXES:
             inside = f"{loop.name} ({loop.kind}) stands inside loop {outer.name} ({outer.kind})"
             yield f"loop {inside}; blocks hold threads"
         elif outer.kind == "vector":
@@ -142,8 +149,8 @@ def _holds_barrier(tree: Tree) -> bool:
     match tree:
         case Band(loops, child):
             return not any(is_block(x.kind) for x in loops) and _holds_barrier(child)
-        case Mark(name, _, child):
-            return name == BARRIER or _holds_barrier(child)
+        case Mark(_, child):
+            return waits(tree) or _holds_barrier(child)
         case Sequence(children):
             return any(map(_holds_barrier, children))
     return False
@@ -159,7 +166,7 @@ def on_processors(tree: Tree) -> Tree:
 
     That keeps every order the tree gives: instances of one thread stay in order, and what a barrier parts is parted.
     """
-    if not any(isinstance(x, Mark) and x.name == BARRIER for x in _nodes(tree)):
+    if not any(waits(x) for x in _nodes(tree)):
         return _spelled(tree)
     return normal(_spelled(_phases(tree, ())))
 
@@ -167,7 +174,7 @@ def on_processors(tree: Tree) -> Tree:
 def _nodes(tree: Tree) -> Iterator[Tree]:
     yield tree
     match tree:
-        case Band(_, child) | Mark(_, _, child):
+        case Band(_, child) | Mark(_, child):
             yield from _nodes(child)
         case Sequence(children):
             for child in children:
@@ -187,9 +194,9 @@ def _phases(tree: Tree, waiting: tuple[Loop, ...]) -> Tree:
                 else:
                     kept = (*kept, loop)
             return Band(kept, _phases(child, waiting))
-        case Mark(name, value, child):
+        case Mark(note, child):
             inside = _phases(child, waiting)
-            return inside if name == BARRIER else Mark(name, value, inside)
+            return inside if waits(tree) else Mark(note, inside)
         case Sequence(children):
             return Sequence(tuple(_phases(part, waiting) for part in _groups(children)))
     return tree
@@ -204,8 +211,8 @@ def _inner(tree: Tree) -> Tree:
                 return Band(loops, _inner(child))
             cut = blocks[-1] + 1
             return Band(loops[:cut], _phases(Band(loops[cut:], child), ()))
-        case Mark(name, value, child):
-            return Mark(name, value, _inner(child))
+        case Mark(note, child):
+            return Mark(note, _inner(child))
         case Sequence(children):
             return Sequence(tuple(map(_inner, children)))
     return tree
@@ -218,7 +225,7 @@ def _groups(children: tuple[Tree, ...]) -> list[Tree]:
         alone = _holds_barrier(child)
         if groups and not alone and not _holds_barrier(groups[-1][-1]):
             groups[-1].append(child)
-        elif alone and isinstance(child, Mark) and child.name == BARRIER and not _holds_barrier(child.child):
+        elif alone and waits(child) and not _holds_barrier(child.child):
             groups.append([child.child])  # what follows may join it
         else:
             groups.append([child])
@@ -236,8 +243,8 @@ def _spelled(tree: Tree) -> Tree:
             return tree
         case Band(loops, child):
             return Band(tuple(_processor(x) for x in loops), _spelled(child))
-        case Mark(name, value, child):
-            return Mark(name, value, _spelled(child))
+        case Mark(note, child):
+            return Mark(note, _spelled(child))
         case Sequence(children):
             return Sequence(tuple(map(_spelled, children)))
 

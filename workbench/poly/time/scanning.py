@@ -59,7 +59,7 @@ def _insert(program: Program, tree: Tree, node: isl.ScheduleNode) -> isl.Schedul
     match tree:
         case Leaf():
             return node
-        case Mark(_, _, child):
+        case Mark(_, child):
             return _insert(program, child, node)
         case Band(loops, child):
             return _insert(program, child, _insert_band(program, loops, tree, node).child(0)).parent()

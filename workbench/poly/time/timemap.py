@@ -37,7 +37,7 @@ def shared(tree: Tree, source: str, target: str) -> Shared:
         match tree:
             case Band(own, child):
                 loops, tree = loops + own, child
-            case Mark(_, _, child):
+            case Mark(_, child):
                 tree = child
             case Leaf():
                 return Shared(loops, 0)
@@ -190,7 +190,7 @@ def components(program: Program, tree: Tree, statement: str) -> list[str]:
     match tree:
         case Leaf():
             return []
-        case Mark(_, _, child):
+        case Mark(_, child):
             return components(program, child, statement)
         case Band(own, child):
             rows = [row_text(loop, program.statement(statement), program) for loop in own]

@@ -9,6 +9,7 @@ from math import prod
 from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError
 from workbench.poly.count.counting import points_at
+from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, path, statements
 from workbench.poly.threads.grid import is_thread
@@ -17,7 +18,7 @@ from workbench.runtime.emulation.accesses import Part, parts
 from workbench.runtime.emulation.findings import Finding
 from workbench.runtime.emulation.records import RawLaunch
 from workbench.schedules import Schedule
-from workbench.schedules.kernels.micro_kernels import MARK, registered
+from workbench.schedules.kernels.micro_kernels import registered
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
 
 METHOD = "executor, against the instances of the schedule"
@@ -96,10 +97,10 @@ def _most(
 def _depths(tree: Tree, statement: str) -> dict[str, int]:
     """Instruction of a warp → contributions that it adds to a cell at once, where one executes the statement."""
     match tree:
-        case Mark(name, value, child) if name == MARK and statement in statements(child):
-            kernel = registered(str(value))
+        case Mark(ExecutedBy(name), child) if statement in statements(child):
+            kernel = registered(name)
             return {kernel.name: kernel.shape[2]} if isinstance(kernel, WarpInstruction) else {}
-        case Mark(_, _, child) | Band(_, child):
+        case Mark(_, child) | Band(_, child):
             return _depths(child, statement)
         case Sequence(children):
             return next((_depths(c, statement) for c in children if statement in statements(c)), {})

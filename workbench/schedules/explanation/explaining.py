@@ -74,7 +74,7 @@ def _merges(program: Program, tree: Tree, depth: int) -> list[Transform]:
     match tree:
         case Leaf():
             return []
-        case Mark(_, _, child):
+        case Mark(_, child):
             return _merges(program, child, depth)
         case Band(loops, child):
             return _merges(program, child, depth + len(loops))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from workbench.lang.algebra.normal_form import constant, growth, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, index_names
+from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.poly.programs.program import ProgramStatement
 from workbench.records import record
 from workbench.schedules.steps import add_unit_loop, reorder, reverse, shift, skew
@@ -60,7 +61,7 @@ def single_steps(s: ProgramStatement, rows: list[Expr]) -> list[Transform] | Non
             return None
     order = [shape.assigned[i] for i, _ in wanted if i in shape.assigned]
     if order != list(s.dims):
-        shape.steps.append(reorder(*(f"{s.name}/{d}" for d in order)))
+        shape.steps.append(reorder(*loops_of(s.name, order)))
     for i, r in wanted:
         if i not in shape.assigned and not shape.unit(i, r):
             return None
@@ -89,7 +90,7 @@ class _Shape:
         for dim in free:
             used, rest = self._reduced(row, [*self.assigned.values(), *(d for d in free if d != dim), dim])
             if used and used[0][0] == dim and used[0][1] in (1, -1):
-                loop = f"{self.statement.name}/{dim}"
+                loop = loop_of(self.statement.name, dim)
                 self.steps += [reverse(loop)] if used[0][1] < 0 else []
                 self._moved(loop, used[1:], rest)
                 self.assigned[position], self.own[dim] = dim, row
@@ -105,11 +106,11 @@ class _Shape:
         value = constant(rest)
         self.steps.append(add_unit_loop(self.statement.name, position, value=value or 0, name=name))
         left = rest if value is None else Const(0, INT64)
-        self._moved(f"{self.statement.name}/{name}", used, left)
+        self._moved(loop_of(self.statement.name, name), used, left)
         return True
 
-    def _moved(self, loop: str, used: list[tuple[str, int]], rest: Expr) -> None:
-        self.steps += [skew(loop, by=f"{self.statement.name}/{known}", factor=factor) for known, factor in used]
+    def _moved(self, loop: LoopName, used: list[tuple[str, int]], rest: Expr) -> None:
+        self.steps += [skew(loop, by=loop.beside(known), factor=factor) for known, factor in used]
         if constant(rest) != 0:
             number = constant(rest)
             self.steps.append(shift(loop, rest if number is None else number))

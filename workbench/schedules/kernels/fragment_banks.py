@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.lang.algebra.normal_form import constant
+from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path
 from workbench.poly.regions.storage import contracted, storage_of
@@ -12,7 +13,7 @@ from workbench.poly.threads.grid import on_grid
 from workbench.poly.threads.warp_costs import BANKS
 from workbench.poly.threads.warps import WarpAccess
 from workbench.schedules.kernels.matrix_loads import SIDE, matrix_load
-from workbench.schedules.kernels.micro_kernels import MARK, registered
+from workbench.schedules.kernels.micro_kernels import registered
 from workbench.schedules.kernels.warp_fits import WarpFit, evaluated, warp_fit
 from workbench.schedules.kernels.warp_instructions import LANES, Fragment, WarpInstruction
 
@@ -71,11 +72,11 @@ def with_fragments(program: Program, tree: Tree, found: tuple[WarpAccess, ...]) 
 def _parts(tree: Tree) -> Iterator[tuple[WarpInstruction, str, tuple[Loop, ...]]]:
     """The instruction, statement and loops of each part that a warp executes."""
     match tree:
-        case Mark(name, value, Band(loops, Leaf(statement))) if name == MARK:
-            kernel = registered(str(value))
+        case Mark(ExecutedBy(name), Band(loops, Leaf(statement))):
+            kernel = registered(name)
             if isinstance(kernel, WarpInstruction):
                 yield kernel, statement, loops
-        case Mark(_, _, child) | Band(_, child):
+        case Mark(_, child) | Band(_, child):
             yield from _parts(child)
         case Sequence(children):
             for child in children:

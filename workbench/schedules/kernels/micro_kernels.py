@@ -13,7 +13,6 @@ from workbench.lang import operator
 from workbench.lang.operator import Operator, Statement
 from workbench.records import record
 
-MARK = "replace"  # the mark above loops that a micro-kernel executes
 BUILT_IN = "workbench.schedules.kernels.tensor_cores"  # registered when somebody first asks
 LANES = "workbench.schedules.kernels.lane_instructions"  # instructions in the lanes of a register
 PRODUCTS = "workbench.schedules.kernels.products"  # those of processors, each registered when first asked for

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from workbench import poly
+from workbench.poly.programs.loop_names import LoopName, plain
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Loop, loops
 from workbench.schedules.analysis.structure import Structure, structure
-from workbench.schedules.edit import plain
 from workbench.schedules.recipes.default_recipe import MOST_STATEMENTS
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
@@ -47,7 +47,6 @@ def reason(schedule: Schedule, step: Transform) -> str:
 
         if (why := gpu_reason(schedule, step)) is not None:
             return why
-    program = schedule.start.program
     match step:
         case Merge(first, second, _):
             return f"{first} and {second} run over the same values; one pass keeps them in cache"
@@ -56,7 +55,7 @@ def reason(schedule: Schedule, step: Transform) -> str:
         case Distribute(before):
             return f"in each block what stands before {before} is done first; its cells stay in registers"
         case Tile(sizes, _):
-            return blocks(program, dict(sizes))
+            return blocks(schedule, dict(sizes))
         case Fuse(names, _):
             return f"{' and '.join(map(plain, names))} walk through memory as one; short rows leave few cells over"
         case Inline(producer):
@@ -70,7 +69,7 @@ def reason(schedule: Schedule, step: Transform) -> str:
         case Unroll(loop):
             return f"the block over {plain(loop)} is written out: its cells are registers"
         case Vectorize(loop):
-            return lanes(program, loop)
+            return lanes(schedule, loop)
         case Parallelize(loop):
             return f"iterations of {plain(loop)} do not depend on one another{count(schedule, loop)}"
         case Stage(array, at):
@@ -86,10 +85,10 @@ def reason(schedule: Schedule, step: Transform) -> str:
     return "asked for"
 
 
-def blocks(program: Program, sizes: dict[str, int]) -> str:
+def blocks(schedule: Schedule, sizes: dict[str, int]) -> str:
     """Which reuse the blocks of a tile serve."""
-    shape = shape_of(program, next(iter(sizes)))
-    dims = {loop: shape and dim_of(shape, loop) for loop in sizes}
+    shape = shape_of(schedule.start.program, next(iter(sizes)))
+    dims = {loop: shape and dim_of(schedule, shape, loop) for loop in sizes}
     if shape is None or None in dims.values():
         return "blocks that stay in cache"
     found = []
@@ -103,10 +102,10 @@ def blocks(program: Program, sizes: dict[str, int]) -> str:
 EITHER = "neighbouring elements in the lanes of a register"
 
 
-def lanes(program: Program, loop: str) -> str:
+def lanes(schedule: Schedule, loop: str) -> str:
     """Which arrays are walked element by element."""
-    shape = shape_of(program, loop)
-    dim = shape and dim_of(shape, loop)
+    shape = shape_of(schedule.start.program, loop)
+    dim = shape and dim_of(schedule, shape, loop)
     if shape is None or dim is None:
         return EITHER
     walked = sorted({t.array for t in (*shape.writes, *shape.reads) if t.along(dim) == 1})
@@ -114,19 +113,18 @@ def lanes(program: Program, loop: str) -> str:
     return f"neighbours of {' and '.join(walked)} along {dim} lie side by side{partial}" if walked else EITHER
 
 
-def dim_of(shape: Structure, loop: str) -> str | None:
-    """The dim that blocks of blocks (`C/m_i_i`) were cut from; None for a loop with a name of its own."""
-    dim = plain(loop)
-    while dim not in shape.statement.dims:
-        if not dim.endswith(("_i", "_o")):
-            return None
-        dim = dim[:-2]
+def dim_of(schedule: Schedule, shape: Structure, loop: str) -> str | None:
+    """The dim that blocks of blocks (`C/m_i_i`) were cut from; None for a loop that was made otherwise."""
+    cut = {plain(half): plain(whole) for step in schedule.trace for whole, half in step.halves()}
+    dim: str | None = plain(loop)
+    while dim is not None and dim not in shape.statement.dims:
+        dim = cut.pop(dim, None)
     return dim
 
 
 def shape_of(program: Program, loop: str) -> Structure | None:
     """The structure of the statement that a qualified loop name points at."""
-    statement = loop.rpartition("/")[0]
+    statement = LoopName(loop).statement
     known = {s.name: s.id for s in program.statements}
     return structure(program, known[statement]) if statement in known else None
 

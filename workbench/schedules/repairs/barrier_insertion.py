@@ -1,8 +1,9 @@
-"""Barriers between the threads that a step makes, and atomic updates where they would meet in a cell."""
+"""Races of threads: barriers between them, atomic updates where they would meet in a cell, or results of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from workbench.errors import ScheduleError
@@ -13,9 +14,11 @@ from workbench.schedules.steps.execution.atomic import Atomic
 from workbench.schedules.steps.execution.barrier import Barrier
 from workbench.schedules.steps.execution.bind import SPELT, Bind
 from workbench.schedules.steps.execution.parallelize import Parallelize
+from workbench.schedules.steps.instances.split_reduction import SplitReduction
 from workbench.schedules.transform import Transform, recipe
 
 MOST = 12  # places where threads could wait that are looked at
+PARTS = 8  # iterations of a reduction that make one partial result
 
 
 def fewest_barriers(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
@@ -39,6 +42,16 @@ def atomic_updates(schedule: Schedule, step: Transform, verdict: Verdict) -> Ite
         yield recipe(*(Atomic(schedule.program.statement(s).name).on(schedule).trace[-1] for s in statements), step)
     except ScheduleError:
         return
+
+
+def split_the_reduction(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
+    """Each part of the reduction adds up by itself; the parts run at once, their results are added at the end."""
+    if not isinstance(step, Parallelize):
+        return
+    kinds = {v.dependence.kind for v in verdict.violations if v.dependence is not None}
+    if kinds == {"reduction"}:
+        parts = SplitReduction(step.loop, PARTS)
+        yield recipe(parts, replace(step, loop=parts.over))
 
 
 def _only(verdict: Verdict, *, reductions: bool) -> bool:

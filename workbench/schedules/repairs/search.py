@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.poly.sets import isl
-from workbench.schedules.repairs.ideas import ELSEWHERE, KEEPING
+from workbench.schedules.legality import Verdict
+from workbench.schedules.repairs.barrier_insertion import atomic_updates, fewest_barriers, split_the_reduction
+from workbench.schedules.repairs.other_loops import (
+    another_loop,
+    fewer_common_loops,
+    fewer_loops,
+    lanes_within_distance,
+)
+from workbench.schedules.repairs.separate_nests import distribute_first, every_statement
+from workbench.schedules.repairs.shifting import reverse_first, shift_first
+from workbench.schedules.repairs.skewing import skew_first, wavefront
+from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
-
-if TYPE_CHECKING:
-    from workbench.schedules.legality import Verdict
-    from workbench.schedules.scheduled_program import Schedule
 
 SECONDS = 1.0
 MOST = 6
+
+Idea = Callable[[Schedule, Transform, Verdict], Iterator[Transform]]
+
+KEEPING: tuple[Idea, ...] = (
+    split_the_reduction, skew_first, shift_first, reverse_first, distribute_first, lanes_within_distance,
+    every_statement, fewest_barriers, atomic_updates,
+)  # fmt: skip
+ELSEWHERE: tuple[Idea, ...] = (another_loop, fewer_loops, fewer_common_loops, wavefront)
 
 
 class Repairs:

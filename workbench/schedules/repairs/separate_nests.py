@@ -1,10 +1,11 @@
-"""Fission first: what two statements of a nest do to one another no longer stands in the way of a loop."""
+"""Each statement of a nest for itself, or all of them together: fission first, or the step for every statement."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
@@ -13,9 +14,12 @@ from workbench.schedules.steps.order.decompose_reduction import DecomposeReducti
 from workbench.schedules.steps.order.distribute import Distribute
 from workbench.schedules.steps.order.interchange import Interchange
 from workbench.schedules.steps.order.reorder import Reorder
+from workbench.schedules.steps.order.reverse import Reverse
+from workbench.schedules.steps.order.shift import Shift
+from workbench.schedules.steps.order.skew import Skew
 from workbench.schedules.steps.order.tile import Tile
 from workbench.schedules.steps.support.execution import Execution
-from workbench.schedules.transform import Transform, recipe
+from workbench.schedules.transform import Transform, recipe, together
 
 
 def distribute_first(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
@@ -52,7 +56,7 @@ def _for(step: Transform, statement: str) -> Transform:
     """The step on the loops around one statement."""
 
     def of(loop: str) -> str:
-        return f"{statement}/{loop.rpartition('/')[2]}"
+        return LoopName(loop).around(statement)
 
     match step:
         case Execution():
@@ -65,3 +69,14 @@ def _for(step: Transform, statement: str) -> Transform:
         case Reorder():
             return replace(step, order=tuple(map(of, step.order)))
     return step
+
+
+def every_statement(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
+    """`reverse("C/m")` leaves the initialisation of C behind; turned round with it, it may be legal."""
+    if not isinstance(step, Skew | Shift | Reverse):
+        return
+    loop = LoopName(step.loop)
+    inside = statements(named(schedule.program, schedule.tree, step.loop)[0].band)
+    if loop.statement and len(inside) > 1:
+        names = [schedule.program.statement(s).name for s in inside]
+        yield together(*(replace(step, loop=loop.around(name)) for name in names))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from workbench.poly.dependence.distances import longest_way_back
 from workbench.poly.dependence.questions import statement_id
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.tree import Band, Loop, statements
 from workbench.schedules.edit import children
 from workbench.schedules.legality import Verdict
@@ -28,7 +29,7 @@ def reverse_first(schedule: Schedule, step: Transform, verdict: Verdict) -> Iter
     """`reverse(...) | shift(...) | merge(...)`: a consumer that reads from the end."""
     second = _second(schedule, step) if isinstance(step, Merge) and step.depth == 1 else None
     if isinstance(step, Merge) and second is not None and len(statements(second)) == 1:
-        turned = Reverse(f"{step.second}/{second.loops[0].name}")
+        turned = Reverse(loop_of(step.second, second.loops[0].name))
         yield from (recipe(turned, *shifts.steps()) for shifts in _delayed(turned.on(schedule), step))
 
 
@@ -88,5 +89,5 @@ def _shift(schedule: Schedule, step: Merge, loop: str, delay: int) -> Transform:
     """The shift of every statement in the second nest."""
     second = _second(schedule, step)
     assert second is not None
-    shifts = [Shift(f"{schedule.program.statement(s).name}/{loop}", delay) for s in statements(second)]
+    shifts = [Shift(loop_of(schedule.program.statement(s).name, loop), delay) for s in statements(second)]
     return shifts[0] if len(shifts) == 1 else together(*shifts)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.poly.dependence.distances import backwards
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import Site, find_loops, named, spelt
 from workbench.schedules.legality import Verdict
@@ -70,7 +71,7 @@ def permutable(schedule: Schedule, names: list[str]) -> tuple[Transform, ...] | 
     return None
 
 
-def _spelt(schedule: Schedule, site: Site, position: int) -> str:
+def _spelt(schedule: Schedule, site: Site, position: int) -> LoopName:
     return spelt(schedule.program, schedule.tree, replace(site, position=position))
 
 
@@ -78,7 +79,6 @@ def _skew(schedule: Schedule, site: Site, loop: int, by: int, factor: int) -> Tr
     """Skew one loop of a site's band by another, for every statement in it."""
     name, other = _spelt(schedule, site, loop), _spelt(schedule, site, by)
     inside = statements(site.band)
-    if "/" not in name or len(inside) == 1:
+    if not name.statement or len(inside) == 1:
         return Skew(name, other, factor)
-    plain = name.rpartition("/")[2]
-    return together(*(Skew(f"{schedule.program.statement(s).name}/{plain}", other, factor) for s in inside))
+    return together(*(Skew(name.around(schedule.program.statement(s).name), other, factor) for s in inside))

@@ -13,6 +13,7 @@ from math import prod
 from workbench import poly
 from workbench.codegen import Kernel, generate
 from workbench.codegen.cuda.grid.launches import Clear, Launch, Repeat, Step, amount
+from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import marked
 from workbench.poly.threads.grid import Region, is_thread, on_grid, regions
@@ -21,7 +22,6 @@ from workbench.poly.threads.warps import WarpAccess, warp_accesses
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.schedules.kernels.fragment_banks import with_fragments
-from workbench.schedules.kernels.micro_kernels import MARK
 from workbench.target import Target
 from workbench.tune.models.loop_nests import Nest, nests
 
@@ -134,7 +134,7 @@ def _work(
     schedule: Schedule, started: tuple[Launch, int, int], own: list[Nest], found: tuple[WarpAccess, ...]
 ) -> KernelWork:
     launch, times, blocks = started
-    program, replaced = schedule.program, {*marked(schedule.tree, MARK)}
+    program, replaced = schedule.program, {*marked(schedule.tree, ExecutedBy)}
     counts = {n.statement.id: poly.points(program, n.statement.id) for n in own}
     tensor = {n.statement.id for n in own if n.statement.id in replaced}
     traffic = [

@@ -12,12 +12,12 @@ from math import gcd, prod
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Size, Unary, reads
 from workbench.lang.operation_counts import operations
+from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Array, Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, LoopKind, marked, path
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.schedules.analysis.structure import structure
-from workbench.schedules.steps.execution.nontemporal import MARK
 
 UNKNOWN_TRIP = 64
 """Iterations of a loop whose extent is symbolic."""
@@ -138,7 +138,7 @@ class Nest:
 
 def nests(schedule: Schedule) -> tuple[Nest, ...]:
     """The nests of a schedule, in the order of the program's statements."""
-    past_caches, found = marked(schedule.tree, MARK), list[Nest]()
+    past_caches, found = marked(schedule.tree, NontemporalStores), list[Nest]()
     before: Sequence[Loop] = ()
     for own in schedule.program.statements:
         around = path(schedule.tree, own.id)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from workbench import poly
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.lang.algebra.folding import fold
+from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, path, statements
 from workbench.records import record
@@ -45,7 +46,8 @@ def known_axis(of: Subject, name: str) -> str:
     """
     dims = [d for s in of.program.statements for d in s.dims]
     own = [loop.name for loop in loops(of.tree)] if of.scheduled else []
-    around = [f"{s.name}/{x.name}" for s in of.program.statements for x in path(of.tree, s.id)] if of.scheduled else []
+    nests = of.program.statements if of.scheduled else ()
+    around = [loop_of(s.name, x.name) for s in nests for x in path(of.tree, s.id)]
     if name not in around and name not in (known := dict.fromkeys([*dims, *own])):
         raise WorkbenchError(unknown_name("axis", name, known))
     return name
@@ -67,9 +69,9 @@ def coordinate(
 
 def axis_loop(tree: Tree, statement: ProgramStatement, axis: str) -> Loop | None:
     """The loop around a statement that an axis (`i` or `A/i`) stands for."""
-    owner, _, name = axis.rpartition("/")
-    around = path(tree, statement.id) if owner in ("", statement.name) else ()
-    return next((loop for loop in around if loop.name == name), None)
+    wanted = LoopName(axis)
+    around = path(tree, statement.id) if wanted.statement in ("", statement.name) else ()
+    return next((loop for loop in around if loop.name == wanted.loop), None)
 
 
 def component(program: Program, loop: Loop, statement: ProgramStatement, sizes: Mapping[str, int]) -> Coordinate:
@@ -81,7 +83,7 @@ def component(program: Program, loop: Loop, statement: ProgramStatement, sizes: 
 def groups(tree: Tree) -> tuple[tuple[str, ...], ...]:
     """Statements that share an outermost loop, by id, in order of execution."""
     match tree:
-        case Mark(_, _, child) | Band((), child):
+        case Mark(_, child) | Band((), child):
             return groups(child)
         case Sequence(children):
             return tuple(g for child in children for g in groups(child))

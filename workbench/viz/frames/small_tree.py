@@ -43,7 +43,7 @@ def _changed(tree: Tree, change: dict[int, int]) -> Tree:
     match tree:
         case Leaf():
             return tree
-        case Mark(_, _, child):
+        case Mark(_, child):
             return replace(tree, child=_changed(child, change))
         case Sequence(children):
             return Sequence(tuple(_changed(c, change) for c in children))

@@ -115,9 +115,8 @@ def _nodes(program: Program, tree: Tree, twice: set[str]) -> list[TreeNode]:
             return [node]
         case Sequence(children):
             return [node for child in children for node in _nodes(program, child, twice)]
-        case Mark(name, value, child):
-            text = name if value is None else f"{name} {value}"
-            return [_node("mark", text, program, child, _nodes(program, child, twice))]
+        case Mark(note, child):
+            return [_node("mark", str(note), program, child, _nodes(program, child, twice))]
         case Band(own, child):
             first = program.statement(statements(child)[0]).name
             nodes = _nodes(program, child, twice)

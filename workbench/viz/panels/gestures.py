@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
 from workbench.lang.expr import Binary, index_names
+from workbench.poly.programs.loop_names import LoopName, loop_of, plain
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Loop, loops, path
 from workbench.schedules import Schedule, distribute, interchange, merge, reorder, skew, split, tile
@@ -61,14 +62,14 @@ def _swap(schedule: Schedule, first: str, second: str) -> Transform:
     """A loop dropped on another; both as steps name them (`m`, `C/m`)."""
     own, around = _around_both(schedule, first, second)
     by_name = {loop.name: loop for loop in around}
-    return _exchanged(schedule, own, *(by_name[name.rpartition("/")[2]] for name in (first, second)))
+    return _exchanged(schedule, own, *(by_name[plain(name)] for name in (first, second)))
 
 
 def _around_both(schedule: Schedule, first: str, second: str) -> tuple[ProgramStatement, tuple[Loop, ...]]:
     """A statement that both loops are around, and all loops around it."""
     pairs = [(s, path(schedule.tree, s.id)) for s in schedule.program.statements]
-    a, b = first.rpartition("/")[2], second.rpartition("/")[2]
-    prefer = {first.rpartition("/")[0], second.rpartition("/")[0]}
+    a, b = plain(first), plain(second)
+    prefer = {LoopName(x).statement for x in (first, second)}
     fits = [(s, around) for s, around in pairs if {a, b} <= {loop.name for loop in around}]
     fits.sort(key=lambda pair: pair[0].name not in prefer)
     if not fits or a == b:
@@ -80,7 +81,7 @@ def _move(schedule: Schedule, loop: str, target: str, place: str) -> Transform:
     """A loop dropped between rows: directly outside another (`place` "before") or inside it; the others keep order."""
     own, around = _around_both(schedule, loop, target)
     names = [loop_name(schedule, own, x) for x in around]
-    a, b = (next(i for i, x in enumerate(around) if x.name == name.rpartition("/")[2]) for name in (loop, target))
+    a, b = (next(i for i, x in enumerate(around) if x.name == plain(name)) for name in (loop, target))
     order = [n for i, n in enumerate(names) if i != a]
     order.insert(order.index(names[b]) + (place == "after"), names[a])
     low = min(i for i, (x, y) in enumerate(zip(names, order, strict=True)) if x != y) if order != names else None
@@ -147,10 +148,10 @@ def _counts_blocks(row: Any) -> bool:
     return isinstance(row, Binary) and row.op == "/"
 
 
-def loop_name(schedule: Schedule, own: ProgramStatement, loop: Loop) -> str:
+def loop_name(schedule: Schedule, own: ProgramStatement, loop: Loop) -> LoopName:
     """The name a step gives a loop: with a statement where several loops share it."""
     twice = [other.name for other in loops(schedule.tree)].count(loop.name) > 1
-    return f"{own.name}/{loop.name}" if twice else loop.name
+    return loop_of(own.name if twice else "", loop.name)
 
 
 GESTURES: dict[str, Callable[..., Transform]] = {

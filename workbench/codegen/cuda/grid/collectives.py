@@ -67,8 +67,8 @@ def tree_on_threads(tree: Tree, found: frozenset[tuple[str, str]]) -> Tree:
                 replace(x, kind="thread.x") if len(own) == 1 and (own[0], x.name) in found else x for x in loops
             )
             return Band(bound, tree_on_threads(child, found))
-        case Mark(name, value, child):
-            return Mark(name, value, tree_on_threads(child, found))
+        case Mark(note, child):
+            return Mark(note, tree_on_threads(child, found))
         case Sequence(parts):
             return Sequence(tuple(tree_on_threads(p, found) for p in parts))
     return tree

@@ -34,6 +34,7 @@ from workbench.codegen.passes.register_tiles.accumulators import inlined
 from workbench.lang.algebra.normal_form import constant, growth, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, reads, substitute
+from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path
 from workbench.poly.regions.extents import upper_bounds
@@ -42,7 +43,6 @@ from workbench.records import record
 from workbench.schedules.kernels.micro_kernels import registered
 from workbench.schedules.kernels.warp_fits import WarpFit, evaluated, warp_fit
 from workbench.schedules.kernels.warp_instructions import AXES, WarpInstruction
-from workbench.schedules.steps.execution.replace import MARK
 from workbench.target import Target
 
 ZERO: Expr = Const(0, INT64)
@@ -60,11 +60,11 @@ class Marked:
 def parts_of_warps(tree: Tree) -> Iterator[Marked]:
     """The parts that instructions of warps are to execute."""
     match tree:
-        case Mark(name, value, Band(loops, Leaf(statement))) if name == MARK:
-            kernel = registered(str(value))
+        case Mark(ExecutedBy(name), Band(loops, Leaf(statement))):
+            kernel = registered(name)
             if isinstance(kernel, WarpInstruction):
                 yield Marked(kernel, statement, loops)
-        case Mark(_, _, child) | Band(_, child):
+        case Mark(_, child) | Band(_, child):
             yield from parts_of_warps(child)
         case Sequence(parts):
             for part in parts:

@@ -14,6 +14,8 @@ from math import gcd, prod
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Binary, Expr, Index, index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.derive.buffers import copies_of, loads_of
+from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.poly.programs.program import Array
 from workbench.poly.programs.tree import path
 from workbench.records import record
@@ -54,10 +56,10 @@ class Tile:
 class Product:
     """The dims of a product: the result's `row` and `column`, other free dims, what is added up; staged arrays."""
 
-    row: str
-    column: str
-    others: tuple[str, ...]
-    reduced: tuple[str, ...]
+    row: LoopName
+    column: LoopName
+    others: tuple[LoopName, ...]
+    reduced: tuple[LoopName, ...]
     operands: tuple[str, ...]
 
 
@@ -65,7 +67,7 @@ class Product:
 class Side:
     """One dim of the tile: its length, the threads along it and their axis."""
 
-    dim: str
+    dim: LoopName
     length: int
     threads: int
     letter: str
@@ -79,21 +81,30 @@ class Side:
         return self.length // self.threads // self.values
 
     @property
-    def thread(self) -> str:
-        """The name of the loop over threads."""
-        return f"{self.dim}_{self.letter}"
+    def thread(self) -> LoopName:
+        """The loop over threads."""
+        return self.dim.part(self.letter)
+
+    @property
+    def group(self) -> LoopName:
+        """The loop over the groups of a thread."""
+        return self.dim.part("g")
+
+    @property
+    def value(self) -> LoopName:
+        """The loop over the neighbours of a group."""
+        return self.dim.part("v")
 
     def cut(self, loop: str, statement: str, *, whole: bool = True) -> list[Transform]:
         """Steps that divide a loop over the tile into groups, threads and values.
 
         Not `whole`: the loop is one over the array, so that a tile is a group of it even where that is the only one.
         """
-        steps: list[Transform] = []
-        own, rest = f"{statement}/{loop}", f"{self.dim}_r"
+        own, groups = loop_of(statement, loop), list[Transform]()
         if self.groups > 1 or not whole:
-            steps.append(split(own, self.values * self.threads, names=(f"{self.dim}_g", rest)))
-            own = f"{statement}/{rest}"
-        return [*steps, split(own, self.values, names=(self.thread, f"{self.dim}_v"))]
+            first = split(own, self.values * self.threads, names=(self.group, self.dim.part("r")))
+            own, groups = first.inner, [first]
+        return [*groups, split(own, self.values, names=(self.thread, self.value))]
 
     def places(self, name: str) -> tuple[str, list[str]]:
         """Which thread has a cell of this coordinate, and where, as text."""
@@ -106,17 +117,19 @@ def sides(plan: Product, size: Tile) -> tuple[Side, Side]:
     return Side(plan.row, size.rows, size.height, "y"), Side(plan.column, size.columns, size.width, "x")
 
 
-def value_loops(plan: Product, size: Tile) -> list[str]:
+def value_loops(plan: Product, size: Tile) -> list[LoopName]:
     """The loops over the cells of a thread: groups, then values."""
     both = sides(plan, size)
-    return [f"{s.dim}_g" for s in both if s.groups > 1] + [f"{s.dim}_v" for s in both]
+    return [s.group for s in both if s.groups > 1] + [s.value for s in both]
 
 
 def tiled(schedule: Schedule, statement: str, plan: Product, size: Tile) -> Schedule:
     """The loops of a statement over the result in blocks, groups, threads and values."""
-    schedule = tile({f"{statement}/{plan.row}": size.rows, f"{statement}/{plan.column}": size.columns}).on(schedule)
-    for side in sides(plan, size):
-        for step in side.cut(f"{side.dim}_i", statement):
+    row, column = loops_of(statement, (plan.row, plan.column))
+    blocks = tile({row: size.rows, column: size.columns})
+    schedule = blocks.on(schedule)
+    for side, points in zip(sides(plan, size), blocks.points, strict=True):
+        for step in side.cut(points.loop, statement):
             schedule = step.on(schedule)
     return schedule
 
@@ -139,18 +152,18 @@ def in_registers(schedule: Schedule, identifier: str, result: str, plan: Product
     rest = [n for i, n in enumerate(names) if i not in at]
     cells = [*rest, *(thread for thread, _ in places), *(x for _, inside in places for x in inside)]
     schedule = transform_layout(result, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
-    for copy in [s for s in schedule.program.statements if s.name.rpartition(".")[0] == result]:
+    for copy in copies_of(schedule.program, result):
         loops = own_loops(schedule, copy.id)[-len(own) :]
         for side, position in zip(both, at, strict=True):
             for step in side.cut(loops[position], copy.name, whole=False):
                 schedule = step.on(schedule)
-        values = [f"{s.dim}_g" for s in both] + [f"{s.dim}_v" for s in both]
+        values = [s.group for s in both] + [s.value for s in both]
         others = [x for i, x in enumerate(loops) if i not in at]
         order = [*others, *(s.thread for s in both), *values]
-        schedule = applied(schedule, reorder(*(f"{copy.name}/{x}" for x in order)))
+        schedule = applied(schedule, reorder(*loops_of(copy.name, order)))
         for loop in values[:-1]:
-            schedule = unroll(f"{copy.name}/{loop}").on(schedule)
-        schedule = vectorize(f"{copy.name}/{values[-1]}").on(schedule)
+            schedule = unroll(loop_of(copy.name, loop)).on(schedule)
+        schedule = vectorize(loop_of(copy.name, values[-1])).on(schedule)
         schedule = on_threads(schedule, copy.name, plan, size)
     return schedule
 
@@ -158,7 +171,7 @@ def in_registers(schedule: Schedule, identifier: str, result: str, plan: Product
 def on_threads(schedule: Schedule, statement: str, plan: Product, size: Tile) -> Schedule:
     """The thread loops of a statement bound."""
     for side in sides(plan, size):
-        schedule = bind(f"{statement}/{side.thread}", f"thread.{side.letter}").on(schedule)
+        schedule = bind(loop_of(statement, side.thread), f"thread.{side.letter}").on(schedule)
     return schedule
 
 
@@ -167,7 +180,7 @@ def tile_cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[s
 
     ScheduleError where the tile is no box of them (windows).
     """
-    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
+    load = loads_of(schedule.program, buffer)[0]
     subscripts = _read(schedule, identifier, buffer)[-len(own_loops(schedule, load.id)) :]
     if not all(isinstance(e, Index) for e in subscripts):
         raise ScheduleError(f"{buffer} is no box")
@@ -182,39 +195,36 @@ def copied(
     `axes` are the threads of a block, `most` neighbours move at once, or as many of them as rows are multiples of.
     """
     loops = own_loops(schedule, next(s.id for s in schedule.program.statements if s.name == name))
-    inside: list[str] = []
-    for loop, length in zip(loops, cells, strict=True):
-        if length > 1:
-            schedule = split(f"{name}/{loop}", length, names=(f"{loop}_z", f"{loop}_r")).on(schedule)
-            inside.append(f"{loop}_r")
-    around = [f"{x}_z" if c > 1 else x for x, c in zip(loops, cells, strict=True)]
-    most = gcd(most, cells[loops.index(inside[-1][:-2])]) if inside else 1
-    many = most > 1
-    values = [f"{inside[-1][:-2]}_v"] if many else []
-    if many:
-        last = inside.pop()
-        inside.append(f"{last[:-2]}_t")
-        schedule = split(f"{name}/{last}", most, names=(inside[-1], values[0])).on(schedule)
-    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*around, *inside, *values))))
+    long = {x: c for x, c in zip(loops, cells, strict=True) if c > 1}
+    for loop, length in long.items():
+        schedule = split(loop_of(name, loop), length, names=(loop.part("z"), loop.part("r"))).on(schedule)
+    around, inside = [x.part("z") if x in long else x for x in loops], [x.part("r") for x in long]
+    values: list[LoopName] = []
+    if long and (most := gcd(most, [*long.values()][-1])) > 1:
+        last = [*long][-1]
+        cut = split(loop_of(name, inside[-1]), most, names=(last.part("t"), last.part("v")))
+        schedule, inside, values = cut.on(schedule), [*inside[:-1], last.part("t")], [cut.inner]
+    schedule = applied(schedule, reorder(*loops_of(name, (*around, *inside)), *values))
+    whole = inside[0]
     if len(inside) > 1:
-        schedule = fuse(*(f"{name}/{x}" for x in inside), name="part").on(schedule)
-        inside = ["part"]
-    schedule = shared_among(schedule, name, inside[0], axes)
-    return vectorize(f"{name}/{values[0]}").on(schedule) if values else schedule
+        part = fuse(*loops_of(name, inside), name="part")
+        schedule, whole = part.on(schedule), part.fused.loop
+    schedule = shared_among(schedule, name, whole, axes)
+    return vectorize(values[0]).on(schedule) if values else schedule
 
 
 def shared_among(schedule: Schedule, name: str, loop: str, axes: tuple[tuple[str, int], ...]) -> Schedule:
     """A loop of a statement in pieces of one iteration for each thread of a block."""
     known = {x.name for x in path(schedule.tree, next(s.id for s in schedule.program.statements if s.name == name))}
     piece, whole = _free("piece", known), _free("thread", known)
-    schedule = split(f"{name}/{loop}", prod(n for _, n in axes), names=(piece, whole)).on(schedule)
+    schedule = split(loop_of(name, loop), prod(n for _, n in axes), names=(piece, whole)).on(schedule)
     bound = [_free(letter, known) for letter, _ in axes]
     for position in range(len(axes) - 1, 0, -1):
         rest = bound[0] if position == 1 else _free("".join(letter for letter, _ in axes[:position]), known)
-        schedule = split(f"{name}/{whole}", axes[position][1], names=(rest, bound[position])).on(schedule)
+        schedule = split(loop_of(name, whole), axes[position][1], names=(rest, bound[position])).on(schedule)
         whole = rest
     for loop, (letter, _) in zip(bound, axes, strict=True):
-        schedule = bind(f"{name}/{loop}", f"thread.{letter}").on(schedule)
+        schedule = bind(loop_of(name, loop), f"thread.{letter}").on(schedule)
     return schedule
 
 
@@ -247,19 +257,17 @@ def with_fragment(schedule: Schedule, identifier: str, buffer: str, side: Side, 
     names, place = [f"d{i}" for i in range(len(subscripts))], position_of(subscripts, side.dim)
     cells = [n for i, n in enumerate(names) if i != place] + side.places(names[place])[1]
     schedule = transform_layout(own, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
-    load = next(s for s in schedule.program.statements if s.name == f"{own}.load")
+    load = loads_of(schedule.program, own)[0]
     loop = own_loops(schedule, load.id)[place - len(names)]
     if side.groups > 1:
-        group, value = f"{loop}_g", f"{loop}_v"
-        schedule = split(f"{load.name}/{loop}", side.values, names=(group, value)).on(schedule)
-        schedule = unroll(f"{load.name}/{group}").on(schedule)
-        loop = value
-    return vectorize(f"{load.name}/{loop}").on(schedule)
+        cut = split(loop_of(load.name, loop), side.values, names=(loop.part("g"), loop.part("v")))
+        return vectorize(cut.inner).on(unroll(cut.outer).on(cut.on(schedule)))
+    return vectorize(loop_of(load.name, loop)).on(schedule)
 
 
-def own_loops(schedule: Schedule, statement: str) -> list[str]:
+def own_loops(schedule: Schedule, statement: str) -> list[LoopName]:
     """The loops that only this statement is in."""
-    return [x.name for x in path(schedule.tree, statement) if [s for s, _ in x.rows] == [statement]]
+    return [LoopName(x.name) for x in path(schedule.tree, statement) if [s for s, _ in x.rows] == [statement]]
 
 
 def moves(schedule: Schedule, identifier: str, buffer: str, dim: str) -> bool:

@@ -8,6 +8,7 @@ from workbench.errors import ScheduleError
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Expr, Index, index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import Band, Loop
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import at, find_loop
@@ -87,9 +88,10 @@ def _in_vectors(
     width: int,
 ) -> Schedule | None:  # fmt: skip
     """So many neighbours for each thread, which move at once."""
-    quads, inside, count = f"{lane.name}_q", f"{lane.name}_v", counts[lane.name] or width
-    cut = split(spelled(schedule, statement, lane.name), width, names=(quads, inside))
-    after = taken(schedule, cut, vectorize(spelled(schedule, statement, inside)))
+    own, count = LoopName(lane.name), counts[lane.name] or width
+    quads = own.part("q")
+    cut = split(spelled(schedule, statement, own), width, names=(quads, own.part("v")))
+    after = taken(schedule, cut, vectorize(cut.inner))
     return after and _bound(after, statement, others, quads, {**counts, quads: count // width}, target)
 
 
@@ -188,17 +190,16 @@ def _bound(
         x = spelled(schedule, statement, lane)
         if count is None or count > size:
             after = split(x, size).on(after)
-            after = bind(f"{x}_o", "block.x").on(after)
-            after = bind(f"{x}_i", "thread.x").on(after)
+            after = bind(x.outer, "block.x").on(after)
+            after = bind(x.inner, "thread.x").on(after)
             axes = ["block.y", "block.z"]
         else:
             after = bind(x, "thread.x").on(after)
             axes = ["block.x", "block.y", "block.z"]
             if rows and size <= most // 2:
-                y = spelled(schedule, statement, rows[-1])
-                after = split(y, most // size).on(after)
-                after = bind(f"{y}_i", "thread.y").on(after)
-                rows = [*rows[:-1], f"{rows[-1]}_o"]
+                cut = split(spelled(schedule, statement, rows[-1]), most // size)
+                after = bind(cut.inner, "thread.y").on(cut.on(after))
+                rows = [*rows[:-1], cut.outer.loop]
         for axis, row in zip(axes, reversed(rows), strict=False):
             after = bind(spelled(schedule, statement, row), axis).on(after)
     except ScheduleError:
@@ -212,14 +213,11 @@ def _several_rows(schedule: Schedule, statement: str, others: list[str], lane: s
     rows = decide(f"{name}_rows", 1, ROWS) if others else 1
     if rows == 1:
         return schedule, others
-    outer, inner = f"{others[-1]}_b", f"{others[-1]}_w"
-    after = taken(
-        schedule,
-        split(spelled(schedule, statement, others[-1]), rows, names=(outer, inner)),
-        reorder(*(spelled(schedule, statement, x) for x in (outer, lane, inner))),
-        unroll(spelled(schedule, statement, inner)),
-    )
-    return (schedule, others) if after is None else (after, [*others[:-1], outer])
+    last = LoopName(others[-1])
+    cut = split(spelled(schedule, statement, last), rows, names=(last.part("b"), last.part("w")))
+    order = reorder(cut.outer, spelled(schedule, statement, lane), cut.inner)
+    after = taken(schedule, cut, order, unroll(cut.inner))
+    return (schedule, others) if after is None else (after, [*others[:-1], cut.outer.loop])
 
 
 def joined(
@@ -228,17 +226,18 @@ def joined(
     """Short rows as one long loop with what is around them, and at most two loops beside it."""
     count = counts[lane]
     while others and count is not None and count < SHORT and counts.get(others[-1]) is not None:
-        after = taken(schedule, fuse(spelled(schedule, statement, others[-1]), spelled(schedule, statement, lane)))
+        both = fuse(spelled(schedule, statement, others[-1]), spelled(schedule, statement, lane))
+        after = taken(schedule, both)
         if after is None:
             break
         count *= counts[others[-1]] or 1
-        schedule, lane, others = after, f"{others[-1]}_{lane}", others[:-1]
+        schedule, lane, others = after, both.fused.loop, others[:-1]
     while len(others) > 2:
-        first, second = (spelled(schedule, statement, x) for x in others[:2])
-        after = taken(schedule, fuse(first, second))
+        both = fuse(*(spelled(schedule, statement, x) for x in others[:2]))
+        after = taken(schedule, both)
         if after is None:
             return _inside(schedule, statement, others, lane, count)
-        schedule, others = after, [f"{others[0]}_{others[1]}", *others[2:]]
+        schedule, others = after, [both.fused.loop, *others[2:]]
     return schedule, others, lane, count
 
 
@@ -257,7 +256,8 @@ def once(schedule: Schedule, ids: tuple[str, ...]) -> Schedule:
     depths = range(len(around(schedule, ids[:1])) + 1)
     for inside in depths:
         for axis in ("block.x", "thread.x"):
-            after = taken(schedule, add_unit_loop(name, inside, name="once"), bind(f"{name}/once", axis))
+            unit = add_unit_loop(name, inside, name="once")
+            after = taken(schedule, unit, bind(unit.made, axis))
             if after is not None:
                 return after
     raise ScheduleError(f"no loop of one iteration fits around {name}")

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from workbench.poly.derive.buffers import copies_of
+from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.records import record
 from workbench.schedules.recipes.gpu.fragments import Product, own_loops, position_of
 from workbench.schedules.scheduled_program import Schedule
@@ -30,10 +32,10 @@ class WarpTile:
         return ("z", self.warps), ("y", 8), ("x", 4)
 
 
-def lane_loops(plan: Product) -> tuple[list[str], list[str]]:
+def lane_loops(plan: Product) -> tuple[list[LoopName], list[LoopName]]:
     """The loops over warp and lanes, and those over the cells of a lane."""
     m, n = plan.row, plan.column
-    return [f"{m}_z", f"{m}_y", f"{n}_x"], [f"{m}_g", f"{n}_g", f"{m}_h", f"{n}_v"]
+    return [m.part("z"), m.part("y"), n.part("x")], [m.part("g"), n.part("g"), m.part("h"), n.part("v")]
 
 
 def in_tiles(
@@ -41,20 +43,19 @@ def in_tiles(
 ) -> Schedule:
     """The loops of a statement over rows and columns in tiles: `m_o`, `m_i`."""
     for loop, dim, length in ((loops[0], plan.row, size.rows), (loops[1], plan.column, size.columns)):
-        schedule = split(f"{name}/{loop}", length, names=(f"{dim}_{outer}", f"{dim}_i")).on(schedule)
+        schedule = split(loop_of(name, loop), length, names=(dim.part(outer), dim.inner)).on(schedule)
     return schedule
 
 
 def in_fragments(schedule: Schedule, name: str, plan: Product, size: WarpTile) -> Schedule:
     """The loops over a tile cut into warps, fragments and lanes."""
     m, n = plan.row, plan.column
-    for step in (
-        split(f"{name}/{m}_i", size.rows // size.warps, names=(f"{m}_z", f"{m}_w")),
-        split(f"{name}/{m}_w", ROWS, names=(f"{m}_g", f"{m}_r")),
-        split(f"{name}/{m}_r", 8, names=(f"{m}_h", f"{m}_y")),
-        split(f"{name}/{n}_i", COLUMNS, names=(f"{n}_g", f"{n}_r")),
-        split(f"{name}/{n}_r", 2, names=(f"{n}_x", f"{n}_v")),
-    ):
+    warps = split(loop_of(name, m.inner), size.rows // size.warps, names=(m.part("z"), m.part("w")))
+    rows = split(warps.inner, ROWS, names=(m.part("g"), m.part("r")))
+    halves = split(rows.inner, 8, names=(m.part("h"), m.part("y")))
+    columns = split(loop_of(name, n.inner), COLUMNS, names=(n.part("g"), n.part("r")))
+    pairs = split(columns.inner, 2, names=(n.part("x"), n.part("v")))
+    for step in (warps, rows, halves, columns, pairs):
         schedule = step.on(schedule)
     return schedule
 
@@ -62,7 +63,7 @@ def in_fragments(schedule: Schedule, name: str, plan: Product, size: WarpTile) -
 def on_lanes(schedule: Schedule, name: str, plan: Product) -> Schedule:
     """The loops over warp and lanes bound."""
     for loop, letter in zip(lane_loops(plan)[0], "zyx", strict=True):
-        schedule = bind(f"{name}/{loop}", f"thread.{letter}").on(schedule)
+        schedule = bind(loop_of(name, loop), f"thread.{letter}").on(schedule)
     return schedule
 
 
@@ -79,14 +80,14 @@ def result_in_lanes(schedule: Schedule, identifier: str, result: str, plan: Prod
     rest = [x for i, x in enumerate(names) if i not in at]
     layout = f"({', '.join(names)}) -> ({', '.join([*rest, *lanes, *cells])})"
     schedule = transform_layout(result, layout).on(schedule)
-    for copy in [s for s in schedule.program.statements if s.name.rpartition(".")[0] == result]:
+    for copy in copies_of(schedule.program, result):
         loops = own_loops(schedule, copy.id)[-len(own) :]
         schedule = in_tiles(schedule, copy.name, plan, size, (loops[at[0]], loops[at[1]]), "t")
         schedule = in_fragments(schedule, copy.name, plan, size)
         first, values = lane_loops(plan)
-        tiles = [*(x for i, x in enumerate(loops) if i not in at), f"{plan.row}_t", f"{plan.column}_t"]
-        schedule = applied(schedule, reorder(*(f"{copy.name}/{x}" for x in (*tiles, *first, *values))))
+        tiles = [*(x for i, x in enumerate(loops) if i not in at), plan.row.part("t"), plan.column.part("t")]
+        schedule = applied(schedule, reorder(*loops_of(copy.name, (*tiles, *first, *values))))
         for loop in values[:-1]:
-            schedule = unroll(f"{copy.name}/{loop}").on(schedule)
-        schedule = on_lanes(vectorize(f"{copy.name}/{values[-1]}").on(schedule), copy.name, plan)
+            schedule = unroll(loop_of(copy.name, loop)).on(schedule)
+        schedule = on_lanes(vectorize(loop_of(copy.name, values[-1])).on(schedule), copy.name, plan)
     return schedule

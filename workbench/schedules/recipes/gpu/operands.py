@@ -8,6 +8,8 @@ from __future__ import annotations
 from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.algebra.normal_form import constant
+from workbench.poly.derive.buffers import loads_of
+from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.records import record
 from workbench.schedules.recipes.gpu.fragments import (
     VALUES,
@@ -49,19 +51,19 @@ class Blocking:
 
 def with_operands(
     schedule: Schedule, identifier: str, plan: Product, size: Tile, home: str, lengths: dict[str, int],
-    inner: list[str], blocking: Blocking,
+    inner: list[LoopName], blocking: Blocking,
 ) -> tuple[Schedule, list[str]]:  # fmt: skip
     """The operands staged at the loop `home`, in tiles of `lengths`; and the names of the tiles.
 
     Each tile has as many places as the blocking has stages; ScheduleError for several where a tile is no box.
     """
-    buffers: dict[str, list[int]] = {}
+    buffers: dict[str, tuple[str, list[int]]] = {}
     stages = blocking.stages
     for operand in plan.operands:
         schedule, buffer = staged(schedule, operand, home, f"{operand}_tile")
-        buffers[buffer] = _cells(schedule, identifier, buffer, lengths, whole=stages > 1)
-    for buffer, cells in buffers.items():
-        schedule = _operand(schedule, identifier, buffer, (plan, size), (cells, inner), blocking)
+        buffers[buffer] = operand, _cells(schedule, identifier, buffer, lengths, whole=stages > 1)
+    for buffer, (operand, cells) in buffers.items():
+        schedule = _operand(schedule, identifier, (operand, buffer), (plan, size), (cells, inner), blocking)
     if stages > 1:
         schedule = pipeline(home, stages, async_=blocking.asynchronous).on(schedule)
     return schedule, [*buffers]
@@ -80,17 +82,17 @@ def _cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, 
 def _operand(
     schedule: Schedule,
     identifier: str,
-    buffer: str,
+    where: tuple[str, str],
     plan: tuple[Product, Tile],
-    tile: tuple[list[int], list[str]],
+    tile: tuple[list[int], list[LoopName]],
     blocking: Blocking,
 ) -> Schedule:
     """The copies of an operand's tile: by all threads, then what each needs in its registers, where these are boxes.
 
     Asynchronous copies turn a tile element by element: there is no register in between.
     """
-    (cells, inner), name = tile, schedule.program.statement(identifier).name
-    loads = [s for s in schedule.program.statements if s.name.startswith(f"{buffer}.load")]
+    (operand, buffer), (cells, inner) = where, tile
+    name, loads = schedule.program.statement(identifier).name, loads_of(schedule.program, buffer)
     if not cells:
         return _shared_out(schedule, loads[0].id, plan[1])
     moving = [side for side in sides(*plan) if moves(schedule, identifier, buffer, side.dim)]
@@ -102,8 +104,8 @@ def _operand(
     if own:
         schedule = across(schedule, identifier, buffer, moving[0])
     if own and blocking.held:
-        wanted = f"{buffer.removesuffix('_tile')}_own"
-        schedule = with_fragment(schedule, identifier, buffer, moving[0], f"{name}/{inner[-1]}", wanted)
+        home = loop_of(name, inner[-1])
+        schedule = with_fragment(schedule, identifier, buffer, moving[0], home, f"{operand}_own")
     return schedule
 
 
@@ -111,24 +113,25 @@ def _shared_out(schedule: Schedule, statement: str, size: Tile) -> Schedule:
     """A copy divided among the threads of a block, neighbours in memory on neighbouring threads."""
     own = schedule.program.statement(statement)
     loops = own_loops(schedule, statement)
-    counts = dict(zip(loops, _extents(schedule, own.name.rpartition(".")[0]), strict=True))
+    counts = dict(zip(loops, _extents(schedule, own.targets[0][0]), strict=True))
     lane = next((x for x in reversed(loops) if counts[x] > 1), loops[-1])
     while counts[lane] < size.width and loops.index(lane):
         outer = loops[loops.index(lane) - 1]
-        after = taken(schedule, fuse(spelled(schedule, statement, outer), spelled(schedule, statement, lane)))
+        both = fuse(spelled(schedule, statement, outer), spelled(schedule, statement, lane))
+        after = taken(schedule, both)
         if after is None:
             break
-        schedule, joined = after, f"{outer}_{lane}"
+        schedule, joined = after, LoopName(both.fused.loop)
         counts[joined] = counts[outer] * counts[lane]
         loops[loops.index(outer) : loops.index(lane) + 1] = [joined]
         lane = joined
     rows = [x for x in loops if x != lane]
-    row = max(rows, key=lambda x: counts[x], default="")
+    row = max(rows, key=lambda x: counts[x], default=None)
     for loop, axis, count in ((lane, "thread.x", size.width), (row, "thread.y", size.height)):
         if loop:
             name = spelled(schedule, statement, loop)
-            schedule = split(name, count, names=(f"{loop}_piece", f"{loop}_lane")).on(schedule)
-            schedule = bind(f"{name}_lane", axis).on(schedule)
+            pieces = split(name, count, names=(loop.part("piece"), loop.part("lane")))
+            schedule = bind(pieces.inner, axis).on(pieces.on(schedule))
     return schedule
 
 

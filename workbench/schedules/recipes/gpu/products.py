@@ -8,6 +8,7 @@ once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -15,6 +16,7 @@ from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang.expr import index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree, statements
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
@@ -31,6 +33,7 @@ from workbench.schedules.recipes.gpu.fragments import (
 )
 from workbench.schedules.recipes.gpu.operands import Blocking, with_operands
 from workbench.schedules.recipes.gpu.padding.banks import padded
+from workbench.schedules.recipes.gpu.shared import in_one
 from workbench.schedules.recipes.gpu.tensor_core_products import tensor_product
 from workbench.schedules.recipes.loops.fusion import fused
 from workbench.schedules.recipes.loops.tiling import simple
@@ -39,7 +42,6 @@ from workbench.schedules.steps import (
     atomic,
     bind,
     decompose_reduction,
-    fuse,
     merge,
     reorder,
     split,
@@ -71,15 +73,15 @@ def product_of(shape: Structure, work: int | None = None) -> Product | None:
     if any(any(reads_of(*r.subscripts)) for r in reads):
         return None
     longest = sorted(shape.free, key=lambda d: (shape.writes[0].along(d) != 1, -(trips[d] or 1 << 20)))
-    for column in longest:
-        for row in [d for d in longest if d != column]:
+    for column in map(LoopName, longest):
+        for row in map(LoopName, (d for d in longest if d != column)):
             moving = {d: {r.tensor for r in reads if d in index_names(r)} for d in (row, column)}
             both = moving[row] & moving[column]
             long = all(trips[d] is None or (trips[d] or 0) >= 8 for d in (row, column))
             if moving[row] and moving[column] and not both and long:
-                others = tuple(d for d in shape.free if d not in (row, column))
+                others = tuple(LoopName(d) for d in shape.free if d not in (row, column))
                 operands = tuple(sorted(moving[row] | moving[column]))
-                return Product(row, column, others, shape.reduced, operands)
+                return Product(row, column, others, tuple(map(LoopName, shape.reduced)), operands)
     return None
 
 
@@ -149,24 +151,24 @@ def _scheduled(schedule: Schedule, identifier: str, plan: Product, blocking: Blo
     both, values = sides(plan, size), value_loops(plan, size)
     schedule, outer, inner, lengths = _pieces(schedule, identifier, plan, blocking.depth)
     lengths |= {side.dim: side.length for side in both}
-    blocks, threads = [*plan.others, f"{plan.row}_o", f"{plan.column}_o"], [s.thread for s in both]
+    blocks, threads = [*plan.others, plan.row.outer, plan.column.outer], [s.thread for s in both]
     schedule = _ordered(schedule, name, [*blocks, *outer, *threads, *inner, *values])
     if first:
         schedule = _ordered(schedule, first, [*blocks, *threads, *values])
         schedule = merge(first, name, depth=len(blocks)).on(schedule)
-    schedule, others = _one(schedule, [f"{name}/{d}" for d in plan.others])
-    schedule, result = staged(schedule, array, f"{name}/{blocks[-1]}", f"{array}_own")
+    schedule, others = in_one(schedule, loops_of(name, plan.others))
+    schedule, result = staged(schedule, array, loop_of(name, blocks[-1]), f"{array}_own")
     schedule = in_registers(schedule, identifier, result, plan, size)
-    home = f"{name}/{outer[-1] if outer else blocks[-1]}"
+    home = loop_of(name, outer[-1] if outer else blocks[-1])
     schedule, buffers = with_operands(schedule, identifier, plan, size, home, lengths, inner, blocking)
     for own in filter(None, (first, name)):
         schedule = on_threads(schedule, own, plan, size)
         for loop in [*(inner if blocking.unrolled and own == name else ()), *values]:
-            schedule = unroll(f"{own}/{loop}").on(schedule)
+            schedule = unroll(loop_of(own, loop)).on(schedule)
     if blocking.splits > 1:
         schedule = atomic(f"{result}.add").on(schedule)
-    for loop, axis in ((blocks[-1], "x"), (blocks[-2], "y"), *((o.rpartition("/")[2], "z") for o in others)):
-        schedule = bind(f"{name}/{loop}", f"block.{axis}").on(schedule)
+    for loop, axis in zip((*loops_of(name, (blocks[-1], blocks[-2])), *others), "xyz", strict=False):
+        schedule = bind(loop, f"block.{axis}").on(schedule)
     return padded(schedule, buffers) if blocking.spaced else schedule
 
 
@@ -182,8 +184,8 @@ def _split_up(schedule: Schedule, identifier: str, plan: Product, blocking: Bloc
         part = -(-part // blocking.depth) * blocking.depth
     if enclosing_sequence(schedule.tree, identifier):
         schedule = decompose_reduction(name).on(schedule)
-    parts = f"{longest}_s"
-    schedule = split(f"{name}/{longest}", part, names=(parts, longest)).on(schedule)
+    parts = longest.part("s")
+    schedule = split(loop_of(name, longest), part, names=(parts, longest)).on(schedule)
     return schedule, replace(plan, others=(parts, *plan.others))
 
 
@@ -196,19 +198,19 @@ def _divided(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> 
     return tiled(schedule, name, plan, size), first
 
 
-def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
-    return applied(schedule, reorder(*(f"{statement}/{x}" for x in loops)))
+def _ordered(schedule: Schedule, statement: str, loops: Sequence[str]) -> Schedule:
+    return applied(schedule, reorder(*loops_of(statement, loops)))
 
 
 def _pieces(
     schedule: Schedule, identifier: str, plan: Product, room: int
-) -> tuple[Schedule, list[str], list[str], dict[str, int]]:
+) -> tuple[Schedule, list[LoopName], list[LoopName], dict[str, int]]:
     """The loops of the reduction: those between copies, those over what was copied (`room` contributions at most); how
     much of each dim that is.
     """
     shape, name = structure(schedule.program, identifier), schedule.program.statement(identifier).name
-    outer: list[str] = []
-    inner: list[str] = []
+    outer: list[LoopName] = []
+    inner: list[LoopName] = []
     lengths: dict[str, int] = {}
     for dim in reversed(plan.reduced):
         count = shape.trip(dim)
@@ -217,20 +219,12 @@ def _pieces(
             lengths[dim] = count
             room //= count
         elif room >= 4:
-            schedule = split(f"{name}/{dim}", room).on(schedule)
-            outer.insert(0, f"{dim}_o")
-            inner.insert(0, f"{dim}_i")
+            schedule = split(loop_of(name, dim), room).on(schedule)
+            outer.insert(0, dim.outer)
+            inner.insert(0, dim.inner)
             lengths[dim] = room
             room = 1
         else:
             outer.insert(0, dim)
             room = 1
     return schedule, outer, inner, lengths
-
-
-def _one(schedule: Schedule, others: list[str]) -> tuple[Schedule, list[str]]:
-    """The loops around the tiles as one, which blocks run along."""
-    while len(others) > 1:
-        schedule = fuse(others[0], others[1]).on(schedule)
-        others = [f"{others[0]}_{others[1].rpartition('/')[2]}", *others[2:]]
-    return schedule, others

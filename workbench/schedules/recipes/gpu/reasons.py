@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from workbench import poly
 from workbench.errors import WorkbenchError
+from workbench.poly.programs.loop_names import plain
 from workbench.poly.programs.tree import LoopKind, loops
 from workbench.poly.threads.grid import is_thread, on_grid
 from workbench.poly.threads.warps import memory_of
 from workbench.poly.time.concurrency import is_block
-from workbench.schedules.edit import plain
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     AddUnitLoop,
@@ -49,8 +49,8 @@ def gpu_reason(schedule: Schedule, step: Transform) -> str | None:
     match step:
         case Bind(loop, axis):
             return _bound(plain(loop), axis)
-        case Split(loop, size, names):
-            return _pieces(schedule, plain(loop), size, names)
+        case Split():
+            return _pieces(schedule, step)
         case Tile(sizes, _):
             text = " x ".join(str(size) for _, size in sizes)
             return f"a block of threads computes {text} values of {', '.join(plain(x) for x, _ in sizes)}"
@@ -86,7 +86,7 @@ def _inside(schedule: Schedule, step: Transform) -> str | None:
             return f"rows of {array} begin at different banks, so that the threads of a warp take fewer turns"
         case Unroll(loop):
             return f"{plain(loop)} is written out: its cells are registers of a thread"
-        case Vectorize(loop) if plain(loop).endswith("_parts"):
+        case Vectorize(loop) if plain(loop) in {x.adding.loop for x in schedule.trace if isinstance(x, SplitReduction)}:
             return "what the threads of a block found is added up by shuffles between the lanes of its warps"
         case Vectorize(loop):
             return f"a thread moves neighbours along {plain(loop)} at once, 16 bytes where that fits"
@@ -105,10 +105,10 @@ def _bound(loop: str, axis: str) -> str:
     return f"iterations of {loop} are threads of one block, which share its memory"
 
 
-def _pieces(schedule: Schedule, loop: str, size: int, names: tuple[str, str] | None) -> str:
-    outer, inner = names or (f"{loop}_o", f"{loop}_i")
+def _pieces(schedule: Schedule, step: Split) -> str:
+    outer, inner = step.outer.loop, step.inner.loop
     kinds: dict[str, LoopKind] = {x.name: x.kind for x in loops(schedule.tree)}
-    pieces = f"pieces of {size} iterations of {loop}"
+    pieces = f"pieces of {step.size} iterations of {plain(step.loop)}"
     if is_block(kinds.get(outer, "serial")):
         return f"{pieces}, each for a block of threads"
     if is_thread(kinds.get(inner, "serial")):

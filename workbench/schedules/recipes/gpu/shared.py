@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Binary, Const, Expr, Index
+from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.try_steps import changed
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import fuse
 from workbench.schedules.transform import Transform, applied
 from workbench.target import Target
 
@@ -49,9 +53,17 @@ def around(schedule: Schedule, ids: tuple[str, ...]) -> list[Loop]:
     return found
 
 
-def spelled(schedule: Schedule, statement: str, loop: str) -> str:
+def spelled(schedule: Schedule, statement: str, loop: str) -> LoopName:
     """`C/m`, for the statement with this id."""
-    return f"{schedule.program.statement(statement).name}/{loop}"
+    return loop_of(schedule.program.statement(statement).name, loop)
+
+
+def in_one(schedule: Schedule, loops: Sequence[LoopName]) -> tuple[Schedule, list[LoopName]]:
+    """Loops directly inside one another as a single one; none where there are none."""
+    while len(loops) > 1:
+        first = fuse(loops[0], loops[1])
+        schedule, loops = first.on(schedule), [first.fused, *loops[2:]]
+    return schedule, list(loops)
 
 
 def dim_of(loop: Loop, statement: str) -> str | None:

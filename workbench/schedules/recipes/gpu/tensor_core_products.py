@@ -9,12 +9,15 @@ a sum of products.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang.expr import Index
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.derive.buffers import loads_of
+from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.kernels.matching import unified
 from workbench.schedules.kernels.tensor_cores import EXACT
@@ -29,12 +32,12 @@ from workbench.schedules.recipes.gpu.lanes import (
     result_in_lanes,
 )
 from workbench.schedules.recipes.gpu.padding.fragment_padding import padded_for_fragments
+from workbench.schedules.recipes.gpu.shared import in_one
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     bind,
     decompose_reduction,
-    fuse,
     merge,
     pipeline,
     reorder,
@@ -132,7 +135,7 @@ def instruction_for(schedule: Schedule, identifier: str, target: Target) -> Warp
     return next((k for k in fits if any(unified(k.statement.values[0], own.values[0], {}))), None)
 
 
-def depth_of(schedule: Schedule, identifier: str, plan: Product) -> str | None:
+def depth_of(schedule: Schedule, identifier: str, plan: Product) -> LoopName | None:
     """The longest dim of the reduction that is a subscript of both operands."""
     own, shape = schedule.program.statement(identifier), structure(schedule.program, identifier)
     reads = [r for r in reads_of(*own.values) if r.subscripts]
@@ -156,7 +159,7 @@ def _tiles(schedule: Schedule, identifier: str, plan: Product, target: Target) -
 
 
 def _scheduled(
-    schedule: Schedule, identifier: str, plan: Product, size: WarpTile, depth: str, kernel: WarpInstruction,
+    schedule: Schedule, identifier: str, plan: Product, size: WarpTile, depth: LoopName, kernel: WarpInstruction,
     stages: int,
 ) -> Schedule:  # fmt: skip
     name, first = schedule.program.statement(identifier).name, ""
@@ -164,46 +167,43 @@ def _scheduled(
     if enclosing_sequence(schedule.tree, identifier):
         schedule, first = decompose_reduction(name).on(schedule), f"{name}.init"
     threads, values = lane_loops(plan)
-    tile, blocks = [f"{plan.row}_i", f"{plan.column}_i"], [*plan.others, f"{plan.row}_o", f"{plan.column}_o"]
+    tile, blocks = [plan.row.inner, plan.column.inner], [*plan.others, plan.row.outer, plan.column.outer]
     for own in filter(None, (first, name)):
         schedule = in_tiles(schedule, own, plan, size, (plan.row, plan.column))
-    schedule = split(f"{name}/{depth}", size.depth).on(schedule)
-    outer = [*(d for d in plan.reduced if d != depth), f"{depth}_o"]
-    schedule = _ordered(schedule, name, [*blocks, *outer, *tile, f"{depth}_i"])
+    schedule = split(loop_of(name, depth), size.depth).on(schedule)
+    outer = [*(d for d in plan.reduced if d != depth), depth.outer]
+    schedule = _ordered(schedule, name, [*blocks, *outer, *tile, depth.inner])
     if first:
         schedule = _ordered(schedule, first, [*blocks, *tile])
         schedule = merge(first, name, depth=len(blocks)).on(schedule)
-    others = [f"{name}/{d}" for d in plan.others]
-    while len(others) > 1:
-        schedule = fuse(others[0], others[1]).on(schedule)
-        others = [f"{others[0]}_{others[1].rpartition('/')[2]}", *others[2:]]
-    schedule, result = staged(schedule, array, f"{name}/{blocks[-1]}", f"{array}_own")
+    schedule, others = in_one(schedule, loops_of(name, plan.others))
+    schedule, result = staged(schedule, array, loop_of(name, blocks[-1]), f"{array}_own")
     lengths = {plan.row: size.rows, plan.column: size.columns, depth: size.depth}
     buffers: dict[str, list[int]] = {}
     for operand in plan.operands:
-        schedule, buffer = staged(schedule, operand, f"{name}/{outer[-1]}", f"{operand}_tile")
+        schedule, buffer = staged(schedule, operand, loop_of(name, outer[-1]), f"{operand}_tile")
         buffers[buffer] = _cells(schedule, identifier, buffer, lengths)
     if stages:
-        schedule = pipeline(f"{name}/{outer[-1]}", stages, async_=True).on(schedule)
+        schedule = pipeline(loop_of(name, outer[-1]), stages, async_=True).on(schedule)
     schedule = padded_for_fragments(schedule, identifier, buffers, kernel, depth, size)
     for own in filter(None, (first, name)):
         schedule = in_fragments(schedule, own, plan, size)
-        schedule = _ordered(schedule, own, [*threads, *values, *([f"{depth}_i"] if own == name else [])])
+        schedule = _ordered(schedule, own, [*threads, *values, *([depth.inner] if own == name else [])])
     schedule = result_in_lanes(schedule, identifier, result, plan, size)
     for buffer, cells in buffers.items():
-        for load in [s for s in schedule.program.statements if s.name.startswith(f"{buffer}.load")]:
+        for load in loads_of(schedule.program, buffer):
             schedule = _copy(schedule, load.name, cells, size)
     for own in filter(None, (first, name)):
         schedule = on_lanes(schedule, own, plan)
     for loop in values if first else ():
-        schedule = unroll(f"{first}/{loop}").on(schedule)
-    for loop, axis in ((blocks[-1], "x"), (blocks[-2], "y"), *((o.rpartition("/")[2], "z") for o in others)):
-        schedule = bind(f"{name}/{loop}", f"block.{axis}").on(schedule)
-    return replace(f"{name}/{values[0]}", kernel.name).on(schedule)
+        schedule = unroll(loop_of(first, loop)).on(schedule)
+    for loop, axis in zip((*loops_of(name, (blocks[-1], blocks[-2])), *others), "xyz", strict=False):
+        schedule = bind(loop, f"block.{axis}").on(schedule)
+    return replace(loop_of(name, values[0]), kernel.name).on(schedule)
 
 
-def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
-    return applied(schedule, reorder(*(f"{statement}/{x}" for x in loops)))
+def _ordered(schedule: Schedule, statement: str, loops: Sequence[str]) -> Schedule:
+    return applied(schedule, reorder(*loops_of(statement, loops)))
 
 
 def _cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int]) -> list[int]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from workbench.errors import ScheduleError
-from workbench.poly.programs.tree import Loop, path
+from workbench.poly.derive.buffers import loads_of
+from workbench.poly.programs.loop_names import loop_of
+from workbench.poly.programs.tree import Loop
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import decide
+from workbench.schedules.recipes.gpu.fragments import own_loops
 from workbench.schedules.recipes.gpu.padding.banks import padded
-from workbench.schedules.recipes.gpu.shared import WARP, around, dim_of, kept, parallel, spelled, trip
+from workbench.schedules.recipes.gpu.shared import WARP, around, dim_of, in_one, kept, parallel, spelled, trip
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import bind, fuse, reorder, split, stage, tile
+from workbench.schedules.steps import bind, reorder, split, stage, tile
 from workbench.schedules.transform import applied
 from workbench.target import Target
 
@@ -61,33 +64,30 @@ def _tiled(
     schedule: Schedule, statement: str, array: str, along: Loop, across: Loop, others: list[Loop]
 ) -> Schedule | None:
     own = schedule.program.statement(statement).name
-    x, y = f"{own}/{along.name}", f"{own}/{across.name}"
+    x, y = loop_of(own, along.name), loop_of(own, across.name)
     side = decide(f"{own}_tile", WARP, SIDES)
     rows = min(decide(f"{own}_tile_rows", ROWS, ROW_COUNTS), side, MOST_THREADS // side)
     after = tile({y: side, x: side}).on(schedule)
     rest = [spelled(schedule, statement, o.name) for o in others]
-    after = applied(after, reorder(*rest, f"{y}_o", f"{x}_o", f"{y}_i", f"{x}_i"))
-    while len(rest) > 1:
-        after = fuse(rest[0], rest[1]).on(after)
-        rest = [f"{rest[0]}_{rest[1].rpartition('/')[2]}", *rest[2:]]
+    after = applied(after, reorder(*rest, y.outer, x.outer, y.inner, x.inner))
+    after, rest = in_one(after, rest)
     before = {*after.program.arrays}
-    after = stage(array, f"{x}_o").on(after)
+    after = stage(array, x.outer).on(after)
     (buffer,) = {*after.program.arrays} - before
-    after = split(f"{y}_i", rows).on(after)
-    after = bind(f"{y}_i_i", "thread.y").on(after)
-    after = bind(f"{x}_i", "thread.x").on(after)
+    after = split(y.inner, rows).on(after)
+    after = bind(y.inner.inner, "thread.y").on(after)
+    after = bind(x.inner, "thread.x").on(after)
     after = _copied(after, buffer, rows)
-    after = bind(f"{x}_o", "block.x").on(after)
-    after = bind(f"{y}_o", "block.y").on(after)
+    after = bind(x.outer, "block.x").on(after)
+    after = bind(y.outer, "block.y").on(after)
     after = bind(rest[0], "block.z").on(after) if rest else after
     return padded(after, [buffer]) if decide(f"{own}_padded", True, (True, False)) else after
 
 
 def _copied(schedule: Schedule, buffer: str, rows: int) -> Schedule:
     """The threads of the block copy neighbours."""
-    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
-    loops = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
-    row, lane = f"{load.name}/{loops[-2]}", f"{load.name}/{loops[-1]}"
-    schedule = split(row, rows, names=(f"{loops[-2]}_piece", f"{loops[-2]}_lane")).on(schedule)
-    schedule = bind(f"{row}_lane", "thread.y").on(schedule)
-    return bind(lane, "thread.x").on(schedule)
+    load = loads_of(schedule.program, buffer)[0]
+    row, lane = own_loops(schedule, load.id)[-2:]
+    pieces = split(loop_of(load.name, row), rows, names=(row.part("piece"), row.part("lane")))
+    schedule = bind(pieces.inner, "thread.y").on(pieces.on(schedule))
+    return bind(loop_of(load.name, lane), "thread.x").on(schedule)

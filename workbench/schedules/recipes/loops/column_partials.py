@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from workbench import poly
 from workbench.errors import ScheduleError
+from workbench.poly.programs.loop_names import loop_of, loops_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Tree, statements
 from workbench.schedules.analysis.structure import Structure, structure
@@ -105,9 +106,9 @@ def _beside(schedule: Schedule, nest: Band, sums: list[Structure], target: Targe
             schedule = decompose_reduction(name).on(schedule)
         for one, other in pairwise(names):
             schedule = merge(one, other, depth=2).on(schedule)
-        schedule = applied(schedule, reorder(f"{names[0]}/{row}", f"{names[0]}/{column}"))
-        schedule = split_reduction(f"{names[0]}/{row}", size).on(schedule)
-        schedule = split(f"{own[0]}/{nest.loops[0].name}", size).on(schedule)
+        schedule = applied(schedule, reorder(*loops_of(names[0], (row, column))))
+        schedule = split_reduction(loop_of(names[0], row), size).on(schedule)
+        schedule = split(loop_of(own[0], nest.loops[0].name), size).on(schedule)
         parts = next(nest for nest in top(schedule.tree) if first.statement.id in statements(nest))
         begins = schedule.program.statement(statements(parts)[0]).name
         schedule = merge(own[-1], begins).on(schedule)

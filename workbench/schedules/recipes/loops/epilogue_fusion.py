@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workbench.lang.expr import reads
+from workbench.poly.programs.loop_names import loop_of, loops_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, path, statements
 from workbench.poly.programs.tree import Sequence as Parts
@@ -52,14 +53,14 @@ def tiled(
     """
     name = schedule.program.statement(identifier).name
     outer, reduced, cells = order
-    cut = {f"{name}/{x}": size for x, size in sizes.items()}
+    cut = {loop_of(name, x): size for x, size in sizes.items()}
     schedule = tile(cut).on(schedule) if cut else schedule
     if _shared(schedule, identifier) != around + len(outer) + len(cells):
-        schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*outer, *reduced, *cells))))
+        schedule = applied(schedule, reorder(*loops_of(name, (*outer, *reduced, *cells))))
         return _in_lanes(schedule, [name], cells)
-    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*outer, *cells))))
+    schedule = applied(schedule, reorder(*loops_of(name, (*outer, *cells))))
     schedule, nests = _apart(schedule, identifier, cells[0])
-    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*reduced, *cells))))
+    schedule = applied(schedule, reorder(*loops_of(name, (*reduced, *cells))))
     return _in_lanes(schedule, nests, cells)
 
 
@@ -104,6 +105,6 @@ def _apart(schedule: Schedule, identifier: str, loop: str) -> tuple[Schedule, li
 def _in_lanes(schedule: Schedule, names: list[str], cells: Sequence[str]) -> Schedule:
     for name in names:
         for loop in cells[:-1]:
-            schedule = unroll(f"{name}/{loop}").on(schedule)
-        schedule = vectorize(f"{name}/{cells[-1]}").on(schedule)
+            schedule = unroll(loop_of(name, loop)).on(schedule)
+        schedule = vectorize(loop_of(name, cells[-1])).on(schedule)
     return schedule

@@ -9,10 +9,11 @@ from itertools import permutations
 
 from workbench import poly
 from workbench.errors import ScheduleError
+from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
+from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.tree import Band, Leaf, Tree, marked, path, statements
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import at, children
-from workbench.schedules.kernels.micro_kernels import MARK
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.loops.parallelization import worthwhile
 from workbench.schedules.recipes.loops.vectorization import innermost
@@ -64,7 +65,7 @@ def reordered(schedule: Schedule, blocked: set[str], target: Target) -> Schedule
 
 def unrolled(schedule: Schedule, target: Target) -> Schedule:
     """Several vectors of an innermost loop at once, and several iterations of the loop around it."""
-    replaced = set(marked(schedule.tree, MARK))
+    replaced = set(marked(schedule.tree, ExecutedBy))
     for s in schedule.program.statements:
         loops = path(schedule.tree, s.id)
         if s.id in replaced or not loops or any(x.kind == "unroll" for x in loops):
@@ -79,12 +80,12 @@ def unrolled(schedule: Schedule, target: Target) -> Schedule:
         if len(loops) > 1 and loops[-2].kind == "serial":
             factor = decide(f"{s.name}_jam", 1, FACTORS)
             if factor > 1:
-                schedule = attempt(schedule, unroll_jam(f"{s.name}/{loops[-2].name}", factor))
+                schedule = attempt(schedule, unroll_jam(loop_of(s.name, loops[-2].name), factor))
         elif last.kind == "serial":
             factor = decide(f"{s.name}_unroll", 1, FACTORS)
             if factor > 1:
-                steps = split(f"{s.name}/{last.name}", factor), unroll(f"{s.name}/{last.name}_i")
-                schedule = attempt(schedule, *steps)
+                cut = split(loop_of(s.name, last.name), factor)
+                schedule = attempt(schedule, cut, unroll(cut.inner))
     return schedule
 
 
@@ -93,13 +94,14 @@ def _split_lanes(schedule: Schedule, name: str, loop: str, size: int) -> Schedul
     before = schedule.without(schedule.trace.index(found)) if (found := _vectorizing(schedule, name, loop)) else None
     if before is None:
         return schedule
-    return attempt(before, split(f"{name}/{loop}", size), vectorize(f"{name}/{loop}_i"))
+    cut = split(loop_of(name, loop), size)
+    return attempt(before, cut, vectorize(cut.inner))
 
 
 def _vectorizing(schedule: Schedule, name: str, loop: str) -> Transform | None:
     """The last step, if it put this loop into lanes."""
     last = schedule.trace[-1] if schedule.trace else None
-    return last if last is not None and last == vectorize(f"{name}/{loop}") else None
+    return last if last is not None and last == vectorize(loop_of(name, loop)) else None
 
 
 def _perfect(tree: Tree, place: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
@@ -117,26 +119,25 @@ def _below(tree: Tree) -> list[Tree]:
 
 
 def _ordered(schedule: Schedule, name: str, loops: list[str]) -> Schedule:
-    orders = [" ".join(p) for p in permutations(loops)] if len(loops) <= 3 else _moves(loops)
+    orders = {" ".join(p): p for p in (permutations(loops) if len(loops) <= 3 else _moves(loops))}
     usual = " ".join(loops)
-    wanted = decide(f"{name}_order", usual, orders[: 2 * MOST_ORDERS], opens=True)
-    if wanted == usual:
-        return schedule
-    return attempt(schedule, reorder(*(f"{name}/{x}" for x in wanted.split())))
+    wanted = decide(f"{name}_order", usual, list(orders)[: 2 * MOST_ORDERS], opens=True)
+    return schedule if wanted == usual else attempt(schedule, reorder(*loops_of(name, orders[wanted])))
 
 
-def _moves(loops: list[str]) -> list[str]:
+def _moves(loops: list[str]) -> list[tuple[str, ...]]:
     """One loop moved to the innermost or the outermost place."""
-    found = [" ".join(loops)]
+    found = [tuple(loops)]
     for loop in loops:
         others = [x for x in loops if x != loop]
-        found += [" ".join([*others, loop]), " ".join([loop, *others])]
-    return list(dict.fromkeys(found))
+        found += [(*others, loop), (loop, *others)]
+    return found
 
 
 def _tiled(schedule: Schedule, name: str, identifier: str, blocks: tuple[int, ...]) -> Schedule:
     """Blocks of some of the loops, in the same order, or all of them around what is not in blocks."""
-    sizes, possible = {}, 0
+    sizes: dict[LoopName, int] = {}
+    possible = 0
     loops = path(schedule.tree, identifier)
     for loop in loops:
         own = loop.name in schedule.program.statement(identifier).dims
@@ -145,15 +146,15 @@ def _tiled(schedule: Schedule, name: str, identifier: str, blocks: tuple[int, ..
         size = decide(f"{name}_block_{loop.name}", 0, options) if len(options) > 1 else 0
         possible += len(options) > 1
         if size:
-            sizes[f"{name}/{loop.name}"] = size
+            sizes[loop_of(name, loop.name)] = size
     outside = possible and len(loops) > 1 and decide(f"{name}_blocks_outside", False, (False, True))
     after = attempt(schedule, tile(sizes)) if sizes else schedule
-    return _outside(after, name, identifier, {f"{x}_o" for x in sizes}) if outside and sizes else after
+    return _outside(after, name, identifier, {x.outer for x in sizes}) if outside and sizes else after
 
 
-def _outside(schedule: Schedule, name: str, identifier: str, around: set[str]) -> Schedule:
+def _outside(schedule: Schedule, name: str, identifier: str, around: set[LoopName]) -> Schedule:
     """These loops around the others of their band, where that is legal."""
     band = at(schedule.tree, innermost(schedule.tree, identifier))
-    names = [f"{name}/{x.name}" for x in band.loops] if isinstance(band, Band) else []
+    names = list(loops_of(name, (x.name for x in band.loops))) if isinstance(band, Band) else []
     moved = [*(x for x in names if x in around), *(x for x in names if x not in around)]
     return schedule if moved == names else attempt(schedule, reorder(*moved))

@@ -10,6 +10,7 @@ from math import prod
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Const, Expr, Read, index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.tree import path
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.scheduled_program import Schedule
@@ -54,7 +55,7 @@ def _copied(schedule: Schedule, identifier: str, operand: Read, factors: list[in
     name, before = schedule.program.statement(identifier).name, {*schedule.program.arrays}
     if enclosing_sequence(schedule.tree, identifier):
         schedule = decompose_reduction(name).on(schedule)
-    schedule = stage(operand.tensor, f"{name}/{home}").on(schedule)
+    schedule = stage(operand.tensor, loop_of(name, home)).on(schedule)
     (buffer,) = {*schedule.program.arrays} - before
     names = [f"d{i}" for i in range(len(factors))]
     cells = [n if f == 1 else f"{n} / {f}" for n, f in zip(names, factors, strict=True)]

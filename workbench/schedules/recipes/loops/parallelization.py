@@ -6,6 +6,7 @@ from math import prod
 
 from workbench import poly
 from workbench.lang.expr import Binary, Const, Expr, Index, index_names
+from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Sequence, Tree, loops, path, statements
 from workbench.schedules.analysis.structure import multiplies, structure
@@ -93,7 +94,7 @@ def divided(schedule: Schedule, nest: Band) -> Schedule:
     rest = [name for _, name in sorted(options, key=lambda o: -o[0]) if name not in enough]
     order = [*enough, *rest]
     if asked() and order:
-        wanted = decide(f"{order[0].partition('/')[0]}_threads", order[0], (*order, ""))
+        wanted = decide(f"{order[0].statement}_threads", str(order[0]), (*map(str, order), ""))
         order = [wanted, *(name for name in order if name != wanted)] if wanted else []
     for name in order:
         if poly.can_parallelize(program, schedule.tree, name):
@@ -111,7 +112,7 @@ def divided(schedule: Schedule, nest: Band) -> Schedule:
 def hoisted(program: Program, site: Site) -> Transform:
     """The order that makes a loop the outermost of its band."""
     statement = program.statement(statements(site.band)[-1]).name
-    names = [f"{statement}/{x.name}" for x in site.band.loops[: site.position + 1]]
+    names = loops_of(statement, (x.name for x in site.band.loops[: site.position + 1]))
     return reorder(names[-1], *names[:-1])
 
 

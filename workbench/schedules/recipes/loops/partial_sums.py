@@ -11,6 +11,7 @@ from math import prod
 
 from workbench.errors import ScheduleError
 from workbench.poly.programs.accumulating import written_in_c
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Tree, loops, statements
 from workbench.schedules.analysis.structure import structure
@@ -55,9 +56,9 @@ def part(program: Program, nest: Tree, target: Target) -> int:
 
 def _in_parts(schedule: Schedule, nest: Band, size: int) -> Schedule:
     """The outermost loop cut; a single loop is put into lanes here, where what is left of it is known."""
-    loop = f"{schedule.program.statement(statements(nest)[0]).name}/{nest.loops[0].name}"
+    cut = split_reduction(loop_of(schedule.program.statement(statements(nest)[0]).name, nest.loops[0].name), size)
     try:
-        parts = schedule | split_reduction(loop, size)
-        return parts if len(list(loops(nest))) > 1 else parts | vectorize(f"{loop}_i")
+        parts = schedule | cut
+        return parts if len(list(loops(nest))) > 1 else parts | vectorize(cut.inner)
     except ScheduleError:
         return schedule

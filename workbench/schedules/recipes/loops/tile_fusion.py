@@ -15,6 +15,7 @@ from workbench.errors import ScheduleError
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Index, Read
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import structure
@@ -51,7 +52,7 @@ def _inside(schedule: Schedule, array: str, rows: int, cores: int) -> Schedule:
     loop = _deepest(schedule, made[0], users[0], array)
     if loop is None:
         return _in_blocks(schedule, users[0], array, rows, cores)
-    return _computed_at(schedule, array, f"{users[0].name}/{loop.name}", 1) or schedule
+    return _computed_at(schedule, array, loop_of(users[0].name, loop.name), 1) or schedule
 
 
 def _computed_at(schedule: Schedule, array: str, loop: str, most: float) -> Schedule | None:
@@ -71,7 +72,7 @@ def _in_blocks(schedule: Schedule, user: ProgramStatement, array: str, rows: int
     """
     loops = path(schedule.tree, user.id)
     if loops and all(schedule.program.arrays[t].scope == "local" for t, _ in user.targets):
-        return _computed_at(schedule, array, f"{user.name}/{loops[0].name}", TWICE) or schedule
+        return _computed_at(schedule, array, loop_of(user.name, loops[0].name), TWICE) or schedule
     name = getattr(loops[0].row(user.id), "name", "") if loops else ""
     trip = structure(schedule.program, user.id).trip(name) if name else None
     if trip is None or user.kind != "assign" or loops[0].kind != "serial" or loops[0].name != name:
@@ -81,10 +82,10 @@ def _in_blocks(schedule: Schedule, user: ProgramStatement, array: str, rows: int
         return schedule
     block = 1 << (most.bit_length() - 1)
     try:
-        blocked = tile({f"{user.name}/{name}": block}).on(schedule)
+        blocked = (blocks := tile({loop_of(user.name, name): block})).on(schedule)
     except ScheduleError:
         return schedule
-    return _computed_at(blocked, array, f"{user.name}/{name}_o", TWICE) or schedule
+    return _computed_at(blocked, array, blocks.blocks[0], TWICE) or schedule
 
 
 def _reading(statement: ProgramStatement, array: str) -> list[Read]:

@@ -9,6 +9,7 @@ from functools import partial
 
 from workbench import poly
 from workbench.errors import ScheduleError
+from workbench.poly.programs.loop_names import in_block, loop_of, loops_of, over_blocks
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree, path
 from workbench.schedules.analysis.blocking import Blocking, at_least, blocking
@@ -113,35 +114,35 @@ def _across(schedule: Schedule, identifier: str, plan: Blocking, time: Sequence[
     name, vector = schedule.program.statement(identifier).name, plan.vector
     around = [d for d in shape.free if d not in (*rows, vector, *time)]
     if plan.strip:
-        schedule = tile({f"{name}/{vector}": plan.strip}).on(schedule)
-        around, vector = [*around, f"{vector}_o"], f"{vector}_i"
+        schedule = tile({loop_of(name, vector): plan.strip}).on(schedule)
+        around, vector = [*around, over_blocks(vector)], in_block(vector)
     sizes = {d: s for d, s in plan.rows if s > 1} | {vector: plan.vector_size}
     sizes |= dict([plan.panel]) if plan.panel else {}
-    panel = [f"{plan.panel[0]}_o"] if plan.panel else []
-    inside = [*panel, f"{vector}_o"] if plan.strip else [f"{vector}_o", *panel]
-    outer = [*around, *inside, *(f"{d}_o" for d in rows)]
+    panel = [over_blocks(plan.panel[0])] if plan.panel else []
+    inside = [*panel, over_blocks(vector)] if plan.strip else [over_blocks(vector), *panel]
+    outer = [*around, *inside, *map(over_blocks, rows)]
     if rows and decide(f"{name}_rows_outside", False, (False, True)):
         outer = [*outer[-len(rows):], *outer[: -len(rows)]]
-    reduced = [f"{d}_i" if plan.panel and d == plan.panel[0] else d for d in shape.reduced]
-    order = outer, reduced, [*(f"{d}_i" for d in rows), f"{vector}_i"]
+    reduced = [in_block(d) if plan.panel and d == plan.panel[0] else d for d in shape.reduced]
+    order = outer, reduced, [*map(in_block, rows), in_block(vector)]
     schedule = tiled(schedule, identifier, sizes, order, len(time))
     if plan.strip:
-        return parallelize(f"{name}/{around[-1]}").on(schedule)
+        return parallelize(loop_of(name, around[-1])).on(schedule)
     return _some_terms(schedule, identifier, plan) if plan.terms > 1 else schedule
 
 
 def _some_terms(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
     """Some iterations of the innermost reduction loop inside the lanes: the sums are read and written once for all."""
     name, last = schedule.program.statement(identifier).name, structure(schedule.program, identifier).reduced[-1]
-    schedule = split(f"{name}/{last}", plan.terms).on(schedule)
-    schedule = applied(schedule, reorder(f"{name}/{plan.vector}_i", f"{name}/{last}_i"))
-    return unroll(f"{name}/{last}_i").on(schedule)
+    terms = split(loop_of(name, last), plan.terms)
+    schedule = applied(terms.on(schedule), reorder(loop_of(name, plan.vector).inner, terms.inner))
+    return unroll(terms.inner).on(schedule)
 
 
 def _along(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
     """Blocks of cells outside, then the reduction, its last loop in lanes, then the registers."""
     schedule = _abreast(schedule, identifier, plan)
-    return vectorize(f"{schedule.program.statement(identifier).name}/{plan.vector}").on(schedule)
+    return vectorize(loop_of(schedule.program.statement(identifier).name, plan.vector)).on(schedule)
 
 
 def _in_lanes(schedule: Schedule, identifier: str, plan: Blocking, target: Target) -> Schedule:
@@ -180,10 +181,10 @@ def _abreast(schedule: Schedule, identifier: str, plan: Blocking, *, in_lanes: b
     """
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
     rows = {d: s for d, s in plan.rows if s > 1}
-    schedule = tile({f"{name}/{d}": s for d, s in rows.items()}).on(schedule) if rows else schedule
+    schedule = tile({loop_of(name, d): s for d, s in rows.items()}).on(schedule) if rows else schedule
     others, reduced = ([d for d in own if d not in (*rows, plan.vector)] for own in (shape.free, shape.reduced))
-    order = [*others, *(f"{d}_o" for d in rows), *reduced, plan.vector, *(f"{d}_i" for d in rows)]
-    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in order)))
+    order = [*others, *map(over_blocks, rows), *reduced, plan.vector, *map(in_block, rows)]
+    schedule = applied(schedule, reorder(*loops_of(name, order)))
     for d in list(rows)[: len(rows) - in_lanes]:
-        schedule = unroll(f"{name}/{d}_i").on(schedule)
-    return vectorize(f"{name}/{list(rows)[-1]}_i").on(schedule) if in_lanes else schedule
+        schedule = unroll(loop_of(name, d).inner).on(schedule)
+    return vectorize(loop_of(name, list(rows)[-1]).inner).on(schedule) if in_lanes else schedule

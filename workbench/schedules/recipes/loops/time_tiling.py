@@ -15,6 +15,7 @@ from math import prod
 
 from workbench import poly
 from workbench.poly.dependence.distances import shifts
+from workbench.poly.programs.loop_names import in_block, loop_of
 from workbench.poly.programs.tree import Band, Leaf, Sequence, Tree, statements
 from workbench.records import record
 from workbench.schedules.analysis.structure import structure, swept
@@ -93,7 +94,7 @@ def time_tiles(schedule: Schedule, nest: Tree, target: Target) -> TimeTiles | No
     size, row = _bytes(schedule, time, space)
     if None in trips or min(t or 0 for t in trips) < SWEEPS or size <= target.cache_bytes[1]:
         return None
-    if poly.can_parallelize(program, schedule.tree, f"{program.statement(own[-1]).name}/{nest.loops[0].name}"):
+    if poly.can_parallelize(program, schedule.tree, loop_of(program.statement(own[-1]).name, nest.loops[0].name)):
         return None
     return _blocks(schedule, nest, inner, row, target)
 
@@ -190,11 +191,12 @@ def _scheduled(schedule: Schedule, plan: TimeTiles) -> Schedule:
     for number, group in enumerate(groups):
         steps += _delayed(plan, number, group)
     steps += [merge(a, b, depth=1 + len(plan.axes)) for a, b in pairwise(names)]
-    sizes = {f"{first}/{x.loops[0] or x.common}": x.size for x in plan.axes}
-    steps.append(tile({f"{first}/{t}": plan.sweeps, **sizes}))
-    steps += [distribute(name, loop=f"{i}_i") for name in names[1:]]
-    wavefront: list[Transform] = [skew(f"{name}/{i}_o", by=f"{name}/{t}_o") for name in every]
-    wavefront += [reorder(f"{first}/{i}_o", f"{first}/{t}_o"), parallelize(f"{first}/{t}_o")]
+    sizes = {loop_of(first, x.loops[0] or x.common): x.size for x in plan.axes}
+    steps.append(tile({loop_of(first, t): plan.sweeps, **sizes}))
+    steps += [distribute(name, loop=in_block(i)) for name in names[1:]]
+    wavefront: list[Transform] = [skew(loop_of(name, i).outer, by=loop_of(name, t).outer) for name in every]
+    rows, sweeps = loop_of(first, i).outer, loop_of(first, t).outer
+    wavefront += [reorder(rows, sweeps), parallelize(sweeps)]
     after = attempt(schedule, *steps, *wavefront)
     return attempt(schedule, *steps) if after is schedule else after
 
@@ -206,7 +208,7 @@ def _delayed(plan: TimeTiles, number: int, group: list[str]) -> Iterator[Transfo
         if own is None:
             yield add_unit_loop(group[0], 1, name=axis.common)
         for name in group:
-            loop = f"{name}/{own or axis.common}"
-            yield skew(loop, by=f"{name}/{plan.time}", factor=plan.factor)
+            loop = loop_of(name, own or axis.common)
+            yield skew(loop, by=loop.beside(plan.time), factor=plan.factor)
             if delay:
                 yield shift(loop, delay)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
+from workbench.poly.programs.loop_names import LoopName, loops_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, statements
 from workbench.schedules.analysis.structure import structure
@@ -38,23 +39,23 @@ COLLIDING = 0.125
 
 def across(program: Program, band: Band, read: int, written: int, target: Target) -> list[list[Transform]]:
     """Ways to copy across two loops of a band, given by their places; the best first."""
-    place = f"{program.statement(statements(band)[-1]).name}/"
-    names = [place + x.name for x in band.loops]
+    names = loops_of(program.statement(statements(band)[-1]).name, (x.name for x in band.loops))
     near = collides(program, band, (written, read), target)
     far = beyond_caches(program, target, COLLIDING if near else FULL)
     found: list[list[Transform]] = []
     joined = joint(program, band, read, target) if read < written else 1
     if joined > 1:
-        together = names[read + 1 - joined : read + 1]
-        long = place + "_".join(x.removeprefix(place) for x in together)
-        steps = transpositions(long, names[written], target)
-        found += [[fuse(*together), *x] for x in steps[0 if near else 1 :]]
+        long = fuse(*names[read + 1 - joined : read + 1])
+        steps = transpositions(long.fused, names[written], target)
+        found += [[long, *x] for x in steps[0 if near else 1 :]]
     if far:
         found += _nontemporal(program, band, names[read], names[written], target)
     return found + transpositions(names[read], names[written], target)[0 if near else 1 :]
 
 
-def _nontemporal(program: Program, band: Band, read: str, written: str, target: Target) -> list[list[Transform]]:
+def _nontemporal(
+    program: Program, band: Band, read: LoopName, written: LoopName, target: Target
+) -> list[list[Transform]]:
     """The blocks of a copy that goes past the caches, and is asked for before."""
     ids, line = statements(band), target.line_bytes // 4
     sources = list(dict.fromkeys(r.array for s in ids for r in structure(program, s).reads))
@@ -63,24 +64,25 @@ def _nontemporal(program: Program, band: Band, read: str, written: str, target: 
         return []
     blocks = _blocks(read, written, (READ_BEYOND * line, LINES_BEYOND * line), target)
     distance = AHEAD * READ_BEYOND * line
-    return [[*blocks, nontemporal(own.name), prefetch(sources[0], f"{read}_i", distance)]]
+    return [[*blocks, nontemporal(own.name), prefetch(sources[0], read.inner, distance)]]
 
 
-def transpositions(read: str, written: str, target: Target) -> list[list[Transform]]:
+def transpositions(read: LoopName, written: LoopName, target: Target) -> list[list[Transform]]:
     """Blocks of long runs of what is written, then squares alone."""
     lanes, line = target.lanes(32), target.line_bytes // 4
-    squares: list[Transform] = [tile({read: lanes, written: lanes}), vectorize(f"{written}_i")]
+    squares: list[Transform] = [tile({read: lanes, written: lanes}), vectorize(written.inner)]
     return [_blocks(read, written, (line, LINES * line), target), squares]
 
 
-def _blocks(read: str, written: str, sides: tuple[int, int], target: Target) -> list[Transform]:
+def _blocks(read: LoopName, written: LoopName, sides: tuple[int, int], target: Target) -> list[Transform]:
     """Squares in blocks of these sides; lines are full before they leave the first cache."""
+    blocks, squares = tile({read: sides[0], written: sides[1]}), split(written.inner, target.lanes(32))
     return [
-        tile({read: sides[0], written: sides[1]}),
-        reorder(f"{written}_o", f"{read}_o"),
-        split(f"{written}_i", target.lanes(32)),
-        reorder(f"{written}_i_o", f"{read}_i", f"{written}_i_i"),
-        vectorize(f"{written}_i_i"),
+        blocks,
+        reorder(written.outer, read.outer),
+        squares,
+        reorder(squares.outer, read.inner, squares.inner),
+        vectorize(squares.inner),
     ]
 
 

@@ -8,6 +8,7 @@ from operator import mul
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Const, Expr, Index, substitute
 from workbench.poly.programs.addresses import address
+from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Tree, path, statements
 from workbench.schedules.analysis.blocking import at_least
@@ -131,13 +132,12 @@ def options(
     program: Program, band: Band, position: int, crossing: str | None, target: Target
 ) -> list[list[Transform]]:
     """Ways to put one loop of a band into lanes: across a small square if an access crosses it, else innermost."""
-    place = f"{program.statement(statements(band)[-1]).name}/"
-    names = [place + x.name for x in band.loops]
+    names = loops_of(program.statement(statements(band)[-1]).name, (x.name for x in band.loops))
     own = names[position]
     found: list[list[Transform]] = []
     if crossing is not None:
         found += across(program, band, [x.name for x in band.loops].index(crossing), position, target)
-    moved = names[:position] + names[position + 1 :] + [own]
+    moved = (*names[:position], *names[position + 1 :], own)
     order: list[Transform] = [reorder(*moved)] if moved != names else []
     return [*found, [*order, vectorize(own)]]
 
@@ -158,9 +158,9 @@ def loop_collapses(program: Program, band: Band, position: int, target: Target) 
         runs.append(_moderate([shape.trip(d) or LONG for d, _ in same]))
     if min(runs) < 2:
         return []
-    place = f"{program.statement(ids[-1]).name}/"
-    names = [x.name for x in band.loops[position + 1 - min(runs) : position + 1]]
-    return [[fuse(*(place + n for n in names)), vectorize(place + "_".join(names))]]
+    rows = band.loops[position + 1 - min(runs) : position + 1]
+    long = fuse(*loops_of(program.statement(ids[-1]).name, (x.name for x in rows)))
+    return [[long, vectorize(long.fused)]]
 
 
 def _moderate(trips: list[int]) -> int:

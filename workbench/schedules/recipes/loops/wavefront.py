@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import prod
 
+from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, loops, statements
 from workbench.schedules.analysis.structure import structure
@@ -42,10 +43,10 @@ def in_wavefronts(schedule: Schedule, nest: Band, target: Target) -> Schedule:
     if max(trips) < 8:
         return schedule
     names, (i, j) = [program.statement(s).name for s in own], (x.name for x in nest.loops[:2])
-    first = names[0]
-    wavefront: list[Transform] = [skew(f"{name}/{j}_o", by=f"{name}/{i}_o") for name in names]
-    wavefront += [reorder(f"{first}/{j}_o", f"{first}/{i}_o"), parallelize(f"{first}/{i}_o")]
-    return attempt(schedule, tile({f"{first}/{i}": SIZES[0], f"{first}/{j}": SIZES[1]}), *wavefront)
+    tiles = tile(dict(zip(loops_of(names[0], (i, j)), SIZES, strict=True)))
+    rows, columns = tiles.blocks
+    wavefront: list[Transform] = [skew(columns.around(name), by=rows.around(name)) for name in names]
+    return attempt(schedule, tiles, *wavefront, reorder(columns, rows), parallelize(rows))
 
 
 def _instances(program: Program, own: tuple[str, ...]) -> int:

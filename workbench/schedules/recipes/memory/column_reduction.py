@@ -8,6 +8,7 @@ Rows of a block are read as they lie in memory, and a block stays in the second 
 
 from __future__ import annotations
 
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Sequence, Tree, statements
 from workbench.schedules.analysis.structure import Structure, structure
@@ -41,13 +42,13 @@ def _in_blocks(schedule: Schedule, band: Band, target: Target) -> Schedule:
     if not size or not swept or band.loops[last].kind != "serial":
         return schedule
     names = [schedule.program.statement(statements(part)[0]).name for part in parts]
-    column = band.loops[last].name
-    steps: list[Transform] = [split(f"{names[0]}/{column}", size)]
-    steps += [distribute(name, loop=f"{column}_i") for name in names[1:]]
+    cut = split(loop_of(names[0], band.loops[last].name), size)
+    steps: list[Transform] = [cut, *(distribute(name, loop=cut.inner.loop) for name in names[1:])]
     for name, part in zip(names, parts, strict=True):
+        lanes = cut.inner.around(name)
         if isinstance(part, Band):
-            steps.append(reorder(f"{name}/{part.loops[0].name}", f"{name}/{column}_i"))
-        steps.append(vectorize(f"{name}/{column}_i"))
+            steps.append(reorder(lanes.beside(part.loops[0].name), lanes))
+        steps.append(vectorize(lanes))
     return attempt(schedule, *steps)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import prod
 
 from workbench.lang.algebra.normal_form import constant
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import path
 from workbench.schedules.analysis.structure import Touch, structure
@@ -44,4 +45,4 @@ def _asked(schedule: Schedule, s: ProgramStatement, touch: Touch, distance: int)
     moving = [x for x in path(schedule.tree, s.id) if getattr(x.row(s.id), "name", "") in dims]
     if not moving or moving[-1].kind not in ("serial", "parallel"):
         return schedule
-    return attempt(schedule, prefetch(touch.array, f"{s.name}/{moving[-1].name}", distance))
+    return attempt(schedule, prefetch(touch.array, loop_of(s.name, moving[-1].name), distance))

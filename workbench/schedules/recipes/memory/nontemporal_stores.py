@@ -9,6 +9,7 @@ most of the last cache anyway, Y goes to memory directly.
 from __future__ import annotations
 
 from workbench.lang.algebra.normal_form import constant
+from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Array, Program, ProgramStatement
 from workbench.poly.programs.tree import marked, path
 from workbench.poly.regions.storage import elements
@@ -16,7 +17,6 @@ from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import nontemporal
-from workbench.schedules.steps.execution.nontemporal import MARK
 from workbench.target import Target
 
 PART = 16
@@ -32,7 +32,7 @@ def with_nontemporal_stores(schedule: Schedule, target: Target) -> Schedule:
     usual = beyond_caches(program, target)
     if not usual and not asked():
         return schedule
-    done = marked(schedule.tree, MARK)
+    done = marked(schedule.tree, NontemporalStores)
     for own in program.statements:
         large = (_bytes(program.arrays[own.targets[0][0]]) or 0) > target.cache_bytes[1]
         fits = own.id not in done and large and touched_once(program, own) and _in_whole_vectors(schedule, own, target)

@@ -13,6 +13,7 @@ from math import prod
 
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Index
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import structure
@@ -39,7 +40,7 @@ def _own_row(schedule: Schedule, array: str, target: Target) -> Schedule:
         return schedule
     if _row_bytes(program, known, array, around) > target.cache_bytes[1] // 4:
         return schedule
-    return staged(schedule, array, f"{program.statement(known[0]).name}/{around[-1].name}")
+    return staged(schedule, array, loop_of(program.statement(known[0]).name, around[-1].name))
 
 
 def _around(schedule: Schedule, known: list[str]) -> list[Loop]:

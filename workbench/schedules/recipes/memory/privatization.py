@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from workbench.errors import ScheduleError
 from workbench.poly.programs.accumulating import added
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import path
 from workbench.schedules.analysis.structure import structure
@@ -36,7 +37,7 @@ def privatized(schedule: Schedule) -> Schedule:
         if all(target != array for target, _ in own.targets):  # another one brought it along
             continue
         for loop in reversed(path(schedule.tree, identifier)):
-            after = staged(schedule, array, f"{own.name}/{loop.name}")
+            after = staged(schedule, array, loop_of(own.name, loop.name))
             if after is not schedule:
                 schedule = after
                 break

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.lang.expr import Binary, Const, Expr, Index
+from workbench.poly.programs.loop_names import loop_of
+from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Loop, Sequence, Tree, loops, marked, statements
 from workbench.schedules.analysis.structure import structure
@@ -20,7 +22,6 @@ from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import prefetch
-from workbench.schedules.steps.execution.nontemporal import MARK
 from workbench.target import Target
 
 ROWS = 2
@@ -32,7 +33,7 @@ LEAST = 1 << 10
 
 def with_row_prefetch(schedule: Schedule, target: Target) -> Schedule:
     """Requests for later rows in every nest that takes several passes over the rows of a large array."""
-    past = {t for s in marked(schedule.tree, MARK) for t, _ in schedule.program.statement(s).targets}
+    past = {t for s in marked(schedule.tree, NontemporalStores) for t, _ in schedule.program.statement(s).targets}
     for outer, parts in _passes(schedule.tree):
         found: dict[str, tuple[str, Loop, int]] = {}
         seen: set[str] = set()
@@ -52,7 +53,7 @@ def with_row_prefetch(schedule: Schedule, target: Target) -> Schedule:
             lanes = target.lanes(32) if loop.kind == "vector" else 1
             rows = decide(f"{name}_{array}_rows_ahead", ROWS, (0, 1, 2, 3, 4, 8))
             if rows:
-                schedule = attempt(schedule, prefetch(array, f"{name}/{loop.name}", max(1, rows * cells // lanes)))
+                schedule = attempt(schedule, prefetch(array, loop_of(name, loop.name), max(1, rows * cells // lanes)))
     return schedule
 
 

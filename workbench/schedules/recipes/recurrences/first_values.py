@@ -9,6 +9,7 @@ A cell that is written over in the same iteration need not be stored, and nothin
 from __future__ import annotations
 
 from workbench.lang.expr import Expr, Index
+from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import path
 from workbench.schedules.analysis.structure import in_place
@@ -47,5 +48,5 @@ def _dim(subscript: Expr) -> str:
 
 def _together(schedule: Schedule, first: ProgramStatement, own: ProgramStatement, order: list[str]) -> Schedule:
     usual = [x.name for x in path(schedule.tree, own.id)]
-    moved = [reorder(*(f"{own.name}/{d}" for d in order))] if order != usual else []
+    moved = [reorder(*loops_of(own.name, order))] if order != usual else []
     return attempt(schedule, *moved, merge(first.name, own.name, depth=len(order)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench import poly
 from workbench.lang.expr import Binary, Expr, walk
 from workbench.poly.programs.accumulating import added
+from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.tree import Band, Loop, Sequence, Tree, loops, path, statements
 from workbench.schedules.analysis.structure import in_place
 from workbench.schedules.edit import at
@@ -58,11 +59,11 @@ def _several(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     place = innermost(schedule.tree, identifier)
     band = at(schedule.tree, place)
     assert isinstance(band, Band)
-    ways = _in_parts(schedule, f"{own}/{outer.name}", _parts(schedule.tree, place), target, few)
+    ways = _in_parts(schedule, loop_of(own, outer.name), _parts(schedule.tree, place), target, few)
     if len(band.loops) > 1:
         abreast = decide(f"{own}_abreast", abreast, (2, 4, 8, 16))
-        jam, many = (unroll_jam(f"{own}/{outer.name}", n) for n in (few, min(abreast, rows // 2)))
-        behind = [skew(f"{own}/{inner.name}", by=f"{own}/{outer.name}", factor=f) for f in SKEWS]
+        jam, many = (unroll_jam(loop_of(own, outer.name), n) for n in (few, min(abreast, rows // 2)))
+        behind = [skew(loop_of(own, inner.name), by=loop_of(own, outer.name), factor=f) for f in SKEWS]
         ways = [[jam], *([b, many] for b in behind)]
     tried = (attempt(schedule, *way) for way in ways)
     return next((s for s in tried if s is not schedule and _side_by_side(s, identifier)), schedule)
@@ -81,7 +82,7 @@ def _parts(tree: Tree, place: tuple[int, ...]) -> tuple[Tree, ...]:
 
 
 def _in_parts(
-    schedule: Schedule, outer: str, parts: tuple[Tree, ...], target: Target, few: int
+    schedule: Schedule, outer: LoopName, parts: tuple[Tree, ...], target: Target, few: int
 ) -> list[list[Transform]]:
     """Ways to take a block of iterations of the outer loop for each part: in lanes where one divides, else unrolled."""
     own = [schedule.program.statement(s) for part in parts for s in statements(part)]
@@ -97,23 +98,25 @@ def _divides(value: Expr) -> bool:
     return any(isinstance(e, Binary) and e.op == "/" and e.dtype.is_float for e in walk(value))
 
 
-def _steps(schedule: Schedule, outer: str, parts: tuple[Tree, ...], size: int, slow: frozenset[str]) -> list[Transform]:
+def _steps(
+    schedule: Schedule, outer: LoopName, parts: tuple[Tree, ...], size: int, slow: frozenset[str]
+) -> list[Transform]:
     """A block of iterations of the outer loop for each part; innermost where the part is a recurrence.
 
     There it is written out, or in lanes where one of the statements is `slow`.
     """
-    program, few = schedule.program, f"{outer.rpartition('/')[2]}_i"
+    program, cut = schedule.program, split(outer, size)
     names = [program.statement(statements(part)[0]).name for part in parts]
-    steps: list[Transform] = [split(outer, size), *(distribute(name, loop=few) for name in names[1:])]
+    steps: list[Transform] = [cut, *(distribute(name, loop=cut.inner.loop) for name in names[1:])]
     for name, part in zip(names, parts, strict=True):
         around = list(loops(part))
         if len(around) == 1 and around[0].kind == "serial" and _carries(schedule, name, around[0]):
-            inner = f"{name}/{few}"
-            steps.append(reorder(f"{name}/{around[0].name}", inner))
+            inner = cut.inner.around(name)
+            steps.append(reorder(inner.beside(around[0].name), inner))
             steps.append(vectorize(inner) if slow & {*statements(part)} else unroll(inner))
     return steps
 
 
 def _carries(schedule: Schedule, statement: str, loop: Loop) -> bool:
     """Whether an iteration of the statement's loop waits for an earlier one."""
-    return not poly.can_vectorize(schedule.program, schedule.tree, f"{statement}/{loop.name}")
+    return not poly.can_vectorize(schedule.program, schedule.tree, loop_of(statement, loop.name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import (
     Band,
@@ -162,7 +163,7 @@ class _Blocks:
         places = [self.row, self.column][which]
         names = [getattr(places(s), "name", "") for s in self.early]
         taken = {x.name for x in loops(self.nest)}
-        return Loop(unique(f"{names[0]}_{suffix}", taken), tuple(sorted(rows.items())), kind)
+        return Loop(unique(LoopName(names[0]).part(suffix).loop, taken), tuple(sorted(rows.items())), kind)
 
 
 def _over(place: Expr, size: int) -> Expr:

@@ -8,9 +8,10 @@ from typing import ClassVar
 from workbench.errors import ScheduleError
 from workbench.lang.operator import Monoid
 from workbench.poly.dependence.questions import statement_id
+from workbench.poly.programs.marks import AtomicUpdates
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Leaf, Mark, statements
-from workbench.poly.time.concurrency import ATOMIC, atomic_statements
+from workbench.poly.time.concurrency import atomic_statements
 from workbench.records import record
 from workbench.schedules.edit import leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
@@ -41,7 +42,7 @@ class Atomic(Transform):
         if identifier in atomic_statements(schedule.tree):
             raise ScheduleError(f"{self}: its updates are atomic already")
         place = leaf_path(schedule.tree, identifier)
-        return schedule.with_tree(put(schedule.tree, place, Mark(ATOMIC, None, Leaf(identifier))), self)
+        return schedule.with_tree(put(schedule.tree, place, Mark(AtomicUpdates(), Leaf(identifier))), self)
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Atomic]:

@@ -7,10 +7,12 @@ from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.dependence.questions import statement_id
+from workbench.poly.programs.loop_names import LoopName
+from workbench.poly.programs.marks import BarrierBefore
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, at_once, statements
-from workbench.poly.time.concurrency import BARRIER, is_block
+from workbench.poly.time.concurrency import is_block, waits
 from workbench.records import record
-from workbench.schedules.edit import Path, at, children, find_loop, leaf_path, put, rest_of, sites, spelt
+from workbench.schedules.edit import Path, at, children, find_loop, leaf_path, put, rest_of, sites
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
@@ -42,7 +44,8 @@ class Barrier(Transform):
         if not self.inside:
             place = part_of(tree, statement)
             return schedule.with_tree(put(tree, place, self._waiting(at(tree, place))), self)
-        site = find_loop(program, tree, self.inside if "/" in self.inside else f"{self.before}/{self.inside}")
+        inside = LoopName(self.inside)
+        site = find_loop(program, tree, inside if inside.statement else inside.around(self.before))
         rest = rest_of(site)
         if statement not in statements(rest):
             raise ScheduleError(f"{self}: {self.before} does not stand in loop {self.inside}")
@@ -55,9 +58,9 @@ class Barrier(Transform):
         return schedule.with_tree(put(tree, site.path, Band(own, rest)), self)
 
     def _waiting(self, part: Tree) -> Mark:
-        if isinstance(part, Mark) and part.name == BARRIER:
+        if waits(part):
             raise ScheduleError(f"{self}: threads wait there already")
-        return Mark(BARRIER, None, part)
+        return Mark(BarrierBefore(), part)
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Barrier]:
@@ -65,10 +68,10 @@ class Barrier(Transform):
         for site in sites(tree):
             if not _waits(tree, site.path, site.position):
                 continue
-            rest, loop = rest_of(site), spelt(program, tree, site)
+            rest = rest_of(site)
             for part in rest.children if isinstance(rest, Sequence) else (rest,):
-                if not (isinstance(part, Mark) and part.name == BARRIER):
-                    yield cls(program.statement(statements(part)[0]).name, loop.rpartition("/")[2])
+                if not waits(part):
+                    yield cls(program.statement(statements(part)[0]).name, site.loop.name)
 
     def __str__(self) -> str:
         return f"barrier({self.before!r}{f', inside={self.inside!r}' if self.inside else ''})"

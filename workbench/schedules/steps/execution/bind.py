@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, unknown_name
-from workbench.poly.programs.tree import AXES, Band, LoopKind, path, statements
+from workbench.poly.programs.tree import AXES, BLOCK_AXES, THREAD_AXES, Band, LoopKind, path, statements
 from workbench.poly.time.concurrency import misplaced
 from workbench.records import record
 from workbench.schedules.edit import Site, find_loop, put, sites, spelt
@@ -65,9 +65,8 @@ class Bind(Transform):
 def _free(schedule: Schedule, site: Site) -> Iterator[LoopKind]:
     """The next block axis and the next thread axis that nothing around or inside the loop uses."""
     used = {x.kind for s in statements(site.band) for x in path(schedule.tree, s)}
-    for which in ("block.", "thread."):
-        free: list[LoopKind] = [axis for axis in OFFERED if axis.startswith(which) and axis not in used]
-        yield from free[:1]
+    for axes in (BLOCK_AXES, THREAD_AXES):
+        yield from [axis for axis in OFFERED if axis in axes and axis not in used][:1]
 
 
 @takes_choices

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.dependence.questions import statement_id
+from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Leaf, Mark, marked, statements
 from workbench.records import record
@@ -14,8 +15,6 @@ from workbench.schedules.edit import leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
-
-MARK = "nontemporal"
 
 
 @record
@@ -30,21 +29,21 @@ class Nontemporal(Transform):
     a buffer or a temporary, wants the cache: ScheduleError.  The `nontemporal` clause of OpenMP's `simd`.
     """
 
-    name: ClassVar[str] = MARK
+    name: ClassVar[str] = "nontemporal"
     statement: str
 
     def apply(self, schedule: Schedule) -> Schedule:
         identifier = statement_id(schedule.program, self.statement)
         if why := _unfit(schedule.program, schedule.program.statement(identifier)):
             raise ScheduleError(f"{self}: {why}")
-        if identifier in marked(schedule.tree, MARK):
+        if identifier in marked(schedule.tree, NontemporalStores):
             raise ScheduleError(f"{self}: its cells are written past the caches already")
         place = leaf_path(schedule.tree, identifier)
-        return schedule.with_tree(put(schedule.tree, place, Mark(MARK, None, Leaf(identifier))), self)
+        return schedule.with_tree(put(schedule.tree, place, Mark(NontemporalStores(), Leaf(identifier))), self)
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Nontemporal]:
-        done = marked(schedule.tree, MARK)
+        done = marked(schedule.tree, NontemporalStores)
         for identifier in statements(schedule.tree):
             own = schedule.program.statement(identifier)
             if identifier not in done and own.dims and not _unfit(schedule.program, own):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown, unknown_name
+from workbench.poly.programs.marks import PrefetchAhead
 from workbench.poly.programs.tree import Band, Mark, Tree, statements
 from workbench.records import record
 from workbench.schedules.arguments import whole
@@ -14,7 +15,6 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
-MARK = "prefetch"
 FARTHEST = 1 << 20
 
 
@@ -43,7 +43,7 @@ class Prefetch(Transform):
         if not any(a.array == self.array for s in inside for a in program.statement(s).accesses):
             raise ScheduleError(f"{self}: nothing in {site.loop.name} touches {self.array}")
         part = Band(site.band.loops[site.position :], site.band.child)
-        new: Tree = Mark(MARK, f"{self.array} {self.distance}", part)
+        new: Tree = Mark(PrefetchAhead(self.array, self.distance), part)
         outer = site.band.loops[: site.position]
         return schedule.with_tree(put(tree, site.path, Band(outer, new) if outer else new), self)
 

@@ -8,13 +8,15 @@ from typing import ClassVar
 from workbench import poly
 from workbench.errors import ScheduleError, shown
 from workbench.lang.expr import index_names
+from workbench.poly.programs.loop_names import loop_of
+from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Tree, path, statements
 from workbench.records import record
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.kernels.lane_instructions import LaneFit, LaneInstruction, lane_fit
 from workbench.schedules.kernels.matching import Fit, Work, fit
-from workbench.schedules.kernels.micro_kernels import MARK, MicroKernel, ProcessorKernel, known_kernels, registered
+from workbench.schedules.kernels.micro_kernels import MicroKernel, ProcessorKernel, known_kernels, registered
 from workbench.schedules.kernels.warp_fits import WarpFit, warp_fit
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
 from workbench.schedules.scheduled_program import Schedule
@@ -52,9 +54,9 @@ class Replace(Transform):
         if isinstance(found, str):
             raise ScheduleError(f"{self}: {found}")
         for loop in inner:
-            if not poly.can_vectorize(program, tree, f"{s.name}/{loop.name}"):
+            if not poly.can_vectorize(program, tree, loop_of(s.name, loop.name)):
                 raise ScheduleError(f"{self}: iterations of {loop.name} depend on one another")
-        new: Tree = Mark(MARK, self.kernel, part)
+        new: Tree = Mark(ExecutedBy(self.kernel), part)
         outer = site.band.loops[: site.position]
         return schedule.with_tree(put(tree, site.path, Band(outer, new) if outer else new), self)
 

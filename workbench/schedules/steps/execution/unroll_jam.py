@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
+from workbench.poly.programs.loop_names import LoopName, in_block, loop_of, over_blocks
 from workbench.poly.programs.tree import Band, Leaf, loops
 from workbench.records import record
 from workbench.schedules.arguments import whole
@@ -34,6 +35,19 @@ class UnrollJam(Transform):
     loop: str
     factor: int
 
+    @property
+    def outer(self) -> LoopName:
+        """The loop over the blocks of iterations that it makes."""
+        return over_blocks(self.loop)
+
+    @property
+    def inner(self) -> LoopName:
+        """The loop that it writes out."""
+        return in_block(self.loop)
+
+    def halves(self) -> tuple[tuple[LoopName, LoopName], ...]:
+        return tuple((LoopName(self.loop), half) for half in (self.outer, self.inner))
+
     def prerequisites(self, schedule: Schedule) -> tuple[Transform, ...]:
         site = find_loop(schedule.program, schedule.tree, self.loop)
         inner = [s for s in sites(site.band.child) if isinstance(s.band.child, Leaf)]
@@ -60,7 +74,7 @@ class UnrollJam(Transform):
         found = named(schedule.program, schedule.tree, self.loop)
         last = schedule.trace[-1] if schedule.trace else None
         if len(found) > 1 and isinstance(last, DecomposeReduction):
-            return find_loop(schedule.program, schedule.tree, f"{last.statement}/{self.loop}")
+            return find_loop(schedule.program, schedule.tree, loop_of(last.statement, self.loop))
         return find_loop(schedule.program, schedule.tree, self.loop)
 
     @classmethod

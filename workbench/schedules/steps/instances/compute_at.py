@@ -135,8 +135,8 @@ def _copied(program: Program, tree: Tree, copies: Mapping[str, Copy], taken: set
     match tree:
         case Leaf(s):
             return Leaf(copies[s].after.id)
-        case Mark(name, value, child):
-            return Mark(name, value, _copied(program, child, copies, taken))
+        case Mark(note, child):
+            return Mark(note, _copied(program, child, copies, taken))
         case Sequence(children):
             return Sequence(tuple(_copied(program, child, copies, taken) for child in children))
         case Band(loops, child):

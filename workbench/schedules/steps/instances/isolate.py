@@ -9,7 +9,7 @@ from workbench.errors import ScheduleError
 from workbench.poly.derive.partitioning import with_full_tiles
 from workbench.poly.programs.tree import statements
 from workbench.records import record
-from workbench.schedules.edit import Site, find_loops, rest_of, sites, spelt
+from workbench.schedules.edit import Site, counts_blocks, find_loops, rest_of, runs_in_blocks, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.dividing import apart, depth_of
@@ -61,7 +61,7 @@ class Isolate(Transform):
     def choices(cls, schedule: Schedule) -> Iterator[Isolate]:
         for site in sites(schedule.tree):
             inner = site.band.loops[site.position + 1 :]
-            if site.loop.name.endswith("_o") and any(x.name.endswith("_i") for x in inner):
+            if counts_blocks(site.loop) and any(map(runs_in_blocks, inner)):
                 yield cls((spelt(schedule.program, schedule.tree, site),))
 
     @classmethod

@@ -11,6 +11,7 @@ from workbench.lang.expr import Const, Expr, index_names, substitute
 from workbench.lang.printing.index_text import condition
 from workbench.poly.dependence.questions import statement_id
 from workbench.poly.derive.partitioning import chosen
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import path, statements
 from workbench.records import record
 from workbench.schedules.edit import Site, find_loop, sites
@@ -52,8 +53,8 @@ class Partition(Transform):
     def _site(self, schedule: Schedule, identifier: str, test: Expr) -> Site:
         """The loop that becomes two."""
         if self.at:
-            plain = self.at if "/" in self.at else f"{self.statement}/{self.at}"
-            site = find_loop(schedule.program, schedule.tree, plain)
+            at = LoopName(self.at)
+            site = find_loop(schedule.program, schedule.tree, at if at.statement else at.around(self.statement))
             if identifier not in statements(site.band):
                 raise ScheduleError(f"{self}: {self.statement} does not stand in loop {self.at}")
             return site

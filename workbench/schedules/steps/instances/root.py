@@ -71,8 +71,8 @@ def needed(program: Program, tree: Tree) -> Tree:
     match tree:
         case Band(loops, child) if all(_determined(program, tree, s) for s in statements(tree)):
             return needed(program, Band(loops[1:], child) if len(loops) > 1 else child)
-        case Mark(name, value, child):
-            return Mark(name, value, needed(program, child))
+        case Mark(note, child):
+            return Mark(note, needed(program, child))
     return tree
 
 

@@ -11,6 +11,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, reads
 from workbench.poly.derive.deriving import derive, fresh_name
 from workbench.poly.derive.partials import adds_up, partials
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Tree, path, statements
 from workbench.poly.regions.storage import place_of
@@ -19,7 +20,7 @@ from workbench.schedules.arguments import name_pair, whole
 from workbench.schedules.edit import Site, at, find_loop, normal, put, require_new, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
-from workbench.schedules.steps.order.split import divided
+from workbench.schedules.steps.order.split import divided, half
 from workbench.schedules.steps.support.insertion import behind, first_user, within
 from workbench.schedules.transform import Transform
 
@@ -38,6 +39,25 @@ class SplitReduction(Transform):
     loop: str
     size: int | None = None
     names: tuple[str, str] | None = None
+
+    @property
+    def over(self) -> LoopName:
+        """The loop whose iterations own the partial results."""
+        return LoopName(self.loop) if self.size is None else half(self.loop, self.names, 0)
+
+    @property
+    def inner(self) -> LoopName:
+        """The loop that adds up one partial result, where the step divided it."""
+        return half(self.loop, self.names, 1)
+
+    @property
+    def adding(self) -> LoopName:
+        """The loop that adds the partial results up."""
+        return self.over.part("parts")
+
+    def halves(self) -> tuple[tuple[LoopName, LoopName], ...]:
+        loop = LoopName(self.loop)
+        return () if self.size is None else ((loop, self.over), (loop, self.inner))
 
     def apply(self, schedule: Schedule) -> Schedule:
         program, tree = schedule.program, schedule.tree
@@ -117,7 +137,7 @@ def _split(program: Program, tree: Tree, site: Site, user: ProgramStatement) -> 
     position = first_user(site, {user.id})
     tree = within(tree, site, position, _loops(made.neutral, made.cells), {made.neutral.id: times})
     site = Site(site.path, site.position, _band(tree, site))
-    parts = Loop(f"{site.loop.name}_parts", ((made.combining.id, times[-1]),))
+    parts = Loop(LoopName(site.loop.name).part("parts").loop, ((made.combining.id, times[-1]),))
     combine = normal(Band((parts,), _loops(made.combining, made.cells)))
     after = behind(tree, site, combine, {made.combining.id: times[:-1]})
     own = tuple(made.user if s.id == user.id else s for s in program.statements)

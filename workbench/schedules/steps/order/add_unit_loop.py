@@ -10,6 +10,7 @@ from workbench.errors import ScheduleError, shown
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const
 from workbench.poly.dependence.questions import statement_id
+from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.tree import Band, Loop, Mark, Sequence, Tree, loops, normal, path, statements
 from workbench.records import record
 from workbench.schedules.arguments import new_name, whole
@@ -34,6 +35,11 @@ class AddUnitLoop(Transform):
     inside: int
     value: int = 0
     loop: str = "u"
+
+    @property
+    def made(self) -> LoopName:
+        """The loop that it makes."""
+        return loop_of(self.statement, self.loop)
 
     def apply(self, schedule: Schedule) -> Schedule:
         identifier = statement_id(schedule.program, self.statement)
@@ -75,7 +81,7 @@ def _around(tree: Tree, identifier: str, step: AddUnitLoop, passed: int = 0) -> 
             return Sequence(tuple(
                 _around(x, identifier, step, passed) if identifier in statements(x) else x for x in children
             ))  # fmt: skip
-        case Mark(_, _, child) if passed < step.inside:
+        case Mark(_, child) if passed < step.inside:
             return replace(tree, child=_around(child, identifier, step, passed))
         case Band(own, child) if passed + len(own) <= step.inside and own:
             return Band(own, _around(child, identifier, step, passed + len(own)))
@@ -94,7 +100,7 @@ def _is_twice(tree: Tree, name: str) -> bool:
     match tree:
         case Sequence(children):
             return any(_is_twice(x, name) for x in children)
-        case Mark(_, _, child):
+        case Mark(_, child):
             return _is_twice(child, name)
         case Band(own, child):
             here = [x.name for x in own].count(name)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from workbench.errors import ScheduleError, shown
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size, Unary
+from workbench.poly.programs.marks import annotation
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, normal
 from workbench.records import record
 from workbench.schedules.arguments import require_tree
@@ -81,8 +82,8 @@ def tree_to_data(tree: Tree) -> list[Any]:
             return ["leaf", statement]
         case Sequence(children):
             return ["sequence", *map(tree_to_data, children)]
-        case Mark(name, value, child):
-            return ["mark", name, value, tree_to_data(child)]
+        case Mark(note, child):
+            return ["mark", note.name, note.value, tree_to_data(child)]
         case Band(loops, child):
             own = [[x.name, x.kind, [[s, expr_to_data(row)] for s, row in x.rows]] for x in loops]
             return ["band", own, tree_to_data(child)]
@@ -96,7 +97,7 @@ def tree_from_data(data: Any) -> Tree:
         case ["sequence", *children]:
             return Sequence(tuple(map(tree_from_data, children)))
         case ["mark", name, value, child]:
-            return Mark(name, value, tree_from_data(child))
+            return Mark(annotation(name, value), tree_from_data(child))
         case ["band", loops, child]:
             own = tuple(
                 Loop(name, tuple((s, expr_from_data(row)) for s, row in rows), kind)

@@ -85,7 +85,7 @@ def _cut(tree: Tree, identifier: str) -> tuple[Tree | None, Tree]:
         case Band(_, child):
             first, second = _cut(child, identifier)
             return (None, tree) if first is None else (around(tree, first), around(tree, second))
-        case Mark(_, _, child):
+        case Mark(_, child):
             first, second = _cut(child, identifier)
             return (None, tree) if first is None else (replace(tree, child=first), replace(tree, child=second))
         case Sequence(parts):

@@ -11,6 +11,7 @@ from workbench.errors import ScheduleError
 from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr
+from workbench.poly.programs.loop_names import LoopName, fused_name
 from workbench.poly.programs.tree import Band, Loop
 from workbench.records import record
 from workbench.schedules.arguments import moderate, new_name
@@ -37,6 +38,11 @@ class Fuse(Transform):
     loops: tuple[str, ...]
     result: str = ""
 
+    @property
+    def fused(self) -> LoopName:
+        """The loop that it makes."""
+        return LoopName(self.loops[0]).beside(self.result) if self.result else fused_name(*self.loops)
+
     def apply(self, schedule: Schedule) -> Schedule:
         program, tree = schedule.program, schedule.tree
         found = find_loops(program, tree, self.loops)
@@ -46,7 +52,7 @@ class Fuse(Transform):
             raise ScheduleError(f"{self}: these loops do not follow one another from the outside in; reorder first")
         if any(site.loop.kind != "serial" for site in found):
             raise ScheduleError(f"{self}: a loop that is parallel, vector or unrolled already cannot be fused")
-        name = new_name(self.result) if self.result else "_".join(site.loop.name for site in found)
+        name = new_name(self.fused.loop)
         require_new(tree, found[0], [name], [site.loop.name for site in found])
         fused = found[0].loop
         for site in found[1:]:

@@ -121,8 +121,8 @@ def renamed(tree: Tree, taken: frozenset[str]) -> Tree:
     match tree:
         case Leaf():
             return tree
-        case Mark(name, value, child):
-            return Mark(name, value, renamed(child, taken))
+        case Mark(note, child):
+            return Mark(note, renamed(child, taken))
         case Sequence(children):
             return Sequence(tuple(renamed(c, taken) for c in children))
         case Band(own, child):

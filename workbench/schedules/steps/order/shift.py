@@ -10,6 +10,7 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr
 from workbench.lang.printing.index_text import number
 from workbench.lang.printing.printer import show
+from workbench.poly.programs.loop_names import loop_of
 from workbench.records import record
 from workbench.schedules.arguments import whole
 from workbench.schedules.edit import find_loop, sites
@@ -44,7 +45,7 @@ class Shift(Transform):
             if len(site.loop.rows) > 1:
                 for identifier, _ in site.loop.rows:
                     for by in (1, -1):
-                        yield cls(f"{schedule.program.statement(identifier).name}/{site.loop.name}", by)
+                        yield cls(loop_of(schedule.program.statement(identifier).name, site.loop.name), by)
 
     def __str__(self) -> str:
         return f"shift({self.loop!r}, {self.by!r})"

@@ -9,6 +9,7 @@ from typing import ClassVar
 from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Expr, integer
+from workbench.poly.programs.loop_names import LoopName, in_block, over_blocks
 from workbench.poly.programs.tree import Band, Loop
 from workbench.records import record
 from workbench.schedules.arguments import block_size, name_pair, whole
@@ -32,6 +33,19 @@ class Split(Transform):
     size: int
     names: tuple[str, str] | None = None
 
+    @property
+    def outer(self) -> LoopName:
+        """The loop over blocks that it makes."""
+        return half(self.loop, self.names, 0)
+
+    @property
+    def inner(self) -> LoopName:
+        """The loop inside a block that it makes."""
+        return half(self.loop, self.names, 1)
+
+    def halves(self) -> tuple[tuple[LoopName, LoopName], ...]:
+        return tuple((LoopName(self.loop), half) for half in (self.outer, self.inner))
+
     def apply(self, schedule: Schedule) -> Schedule:
         site = find_loop(schedule.program, schedule.tree, self.loop)
         outer, inner = divided(site.loop, self.size, self.names)
@@ -51,10 +65,16 @@ class Split(Transform):
         return f"split({self.loop!r}, {self.size}{names})"
 
 
+def half(loop: str, names: tuple[str, str] | None, which: int) -> LoopName:
+    """The loop over the blocks of a divided loop (0), or the one inside a block (1)."""
+    whole = LoopName(loop)
+    return whole.beside(names[which]) if names else (whole.outer, whole.inner)[which]
+
+
 def divided(loop: Loop, size: int, names: tuple[str, str] | None) -> tuple[Loop, Loop]:
     """The block loop and the point loop."""
     block_size(loop.name, size)
-    outer_name, inner_name = name_pair(loop.name, names or (f"{loop.name}_o", f"{loop.name}_i"))
+    outer_name, inner_name = name_pair(loop.name, names or (over_blocks(loop.name), in_block(loop.name)))
     outer = Loop(outer_name, tuple((s, _over("/", row, size)) for s, row in loop.rows))
     inner = Loop(inner_name, tuple((s, _over("%", row, size)) for s, row in loop.rows))
     return outer, replace(inner, kind=loop.kind)

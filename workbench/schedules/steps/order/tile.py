@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from workbench.errors import ScheduleError, UnknownLoop, unknown_name
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import Band
 from workbench.records import record
 from workbench.schedules.arguments import mapping, name_pair, whole
@@ -13,7 +14,7 @@ from workbench.schedules.edit import Site, find_loops, neighbours, put, require_
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.order.decompose_reduction import in_the_way
-from workbench.schedules.steps.order.split import divided
+from workbench.schedules.steps.order.split import divided, half
 from workbench.schedules.transform import Transform
 
 
@@ -31,13 +32,31 @@ class Tile(Transform):
     sizes: tuple[tuple[str, int], ...]
     names: tuple[tuple[str, str, str], ...] = ()
 
+    @property
+    def blocks(self) -> tuple[LoopName, ...]:
+        """The loops over blocks that it makes, in the order of its sizes."""
+        return tuple(half(loop, self._chosen.get(loop), 0) for loop, _ in self.sizes)
+
+    @property
+    def points(self) -> tuple[LoopName, ...]:
+        """The loops inside a block that it makes, in the order of its sizes."""
+        return tuple(half(loop, self._chosen.get(loop), 1) for loop, _ in self.sizes)
+
+    def halves(self) -> tuple[tuple[LoopName, LoopName], ...]:
+        loops = [LoopName(loop) for loop, _ in self.sizes]
+        return tuple(pair for made in (self.blocks, self.points) for pair in zip(loops, made, strict=True))
+
+    @property
+    def _chosen(self) -> dict[str, tuple[str, str]]:
+        return {name: (outer, inner) for name, outer, inner in self.names}
+
     def prerequisites(self, schedule: Schedule) -> tuple[Transform, ...]:
         return in_the_way(schedule, [name for name, _ in self.sizes])
 
     def apply(self, schedule: Schedule) -> Schedule:
         found = find_loops(schedule.program, schedule.tree, [name for name, _ in self.sizes])
         band = one_band(self, found)
-        chosen = {name: (outer, inner) for name, outer, inner in self.names}
+        chosen = self._chosen
         for name in chosen.keys() - dict(self.sizes).keys():
             known = [n for n, _ in self.sizes]
             raise UnknownLoop(f"names=: {unknown_name('loop', name, known)}", name, known)

@@ -11,7 +11,7 @@ from workbench.poly.derive.deriving import derive
 from workbench.poly.derive.padding import padded
 from workbench.poly.programs.tree import Band, Sequence, Tree, statements
 from workbench.records import record
-from workbench.schedules.edit import at, find_loops, leaf_path, rest_of, sites, spelt
+from workbench.schedules.edit import at, counts_blocks, find_loops, leaf_path, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.dividing import depth_of, renamed, replaced
@@ -57,7 +57,7 @@ class Pad(Transform):
     def choices(cls, schedule: Schedule) -> Iterator[Pad]:
         for site in sites(schedule.tree):
             inside = {a.array for s in statements(rest_of(site)) for a in schedule.program.statement(s).accesses}
-            if site.loop.name.endswith("_o") and any(schedule.program.arrays[a].scope == "local" for a in inside):
+            if counts_blocks(site.loop) and any(schedule.program.arrays[a].scope == "local" for a in inside):
                 yield cls((spelt(schedule.program, schedule.tree, site),))
 
     @classmethod

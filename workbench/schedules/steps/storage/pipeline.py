@@ -11,6 +11,7 @@ from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const
 from workbench.poly.derive.partitioning import alone
+from workbench.poly.programs.marks import AsyncCopies
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Mark, Tree, statements
 from workbench.records import record
@@ -24,7 +25,6 @@ from workbench.schedules.steps.support.in_place import standard_of
 from workbench.schedules.transform import Transform
 
 MOST_STAGES = 64
-ASYNC = "async"
 
 
 @record
@@ -111,7 +111,7 @@ def _asynchronous(program: Program, tree: Tree, buffers: set[str]) -> Tree:
     """The tree with what fills some buffers marked as asynchronous copies."""
     for s in statements(tree):
         if program.statement(s).writes[0].array in buffers:
-            tree = put(tree, leaf_path(tree, s), Mark(ASYNC, None, Leaf(s)))
+            tree = put(tree, leaf_path(tree, s), Mark(AsyncCopies(), Leaf(s)))
     return tree
 
 

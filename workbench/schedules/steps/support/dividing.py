@@ -85,7 +85,7 @@ def renamed(tree: Tree, names: Names) -> Tree:
     match tree:
         case Leaf(s):
             return Leaf(names.get(s, (s,))[0])
-        case Mark(_, _, child):
+        case Mark(_, child):
             return replace(tree, child=renamed(child, names))
         case Sequence(children):
             return Sequence(tuple(renamed(c, names) for c in children))
@@ -112,7 +112,7 @@ def _along(tree: Tree, place: Path, new: tuple[tuple[Loop, ...], Tree], names: N
     match tree:
         case Band(loops, child):
             return Band(tuple(_rows(x, names) for x in loops), _along(child, place[1:], new, names))
-        case Mark(_, _, child):
+        case Mark(_, child):
             return replace(tree, child=_along(child, place[1:], new, names))
         case Sequence(children):
             own = list(children)

@@ -46,7 +46,7 @@ def _into(tree: Tree, site: Site, path: Path, new: tuple[int, Tree], rows: Rows)
             inside = rest_of(site)
             parts = inside.children if isinstance(inside, Sequence) else (inside,)
             return Band(outer, Sequence((*parts[: new[0]], new[1], *parts[new[0] :])))
-        case Mark(_, _, child):
+        case Mark(_, child):
             return replace(tree, child=_into(child, site, path[1:], new, rows))
         case Sequence(children):
             own = list(children)
@@ -70,7 +70,7 @@ def _after(tree: Tree, path: Path, new: Tree, rows: Rows) -> Tree:
         case Band(loops, child):
             outer = tuple(_with_rows(x, {s: r[i] for s, r in rows.items()}) for i, x in enumerate(loops))
             return Band(outer, _after(child, path[1:], new, {s: r[len(loops) :] for s, r in rows.items()}))
-        case Mark(_, _, child):
+        case Mark(_, child):
             return replace(tree, child=_after(child, path[1:], new, rows))
         case Sequence(children):
             own = list(children)
@@ -94,7 +94,7 @@ def _along(
         case Band(loops, child):
             outer = tuple(_row(x, ids, t) for x, t in zip(loops, times[: len(loops)], strict=True))
             return Band(outer, _along(child, site, path[1:], parts, ids, times[len(loops) :]))
-        case Mark(_, _, child):
+        case Mark(_, child):
             return replace(tree, child=_along(child, site, path[1:], parts, ids, times))
         case Sequence(children):
             own = list(children)

@@ -85,7 +85,7 @@ def _still(program: Program, tree: Tree, wanted: Mapping[str, isl.Map], taken: s
     match tree:
         case Leaf():
             return tree
-        case Mark(_, _, child):
+        case Mark(_, child):
             return replace(tree, child=_still(program, child, wanted, taken))
         case Sequence(children):
             return Sequence(tuple(_still(program, child, wanted, taken) for child in children))

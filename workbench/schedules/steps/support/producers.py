@@ -121,8 +121,8 @@ def unthreaded(tree: Tree) -> Tree:
         case Band(loops, child):
             own = tuple(replace(x, kind="serial") if at_once(x.kind) else x for x in loops)
             return Band(own, unthreaded(child))
-        case Mark(name, value, child):
-            return Mark(name, value, unthreaded(child))
+        case Mark(note, child):
+            return Mark(note, unthreaded(child))
         case Sequence(children):
             return Sequence(tuple(map(unthreaded, children)))
         case Leaf():

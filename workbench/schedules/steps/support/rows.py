@@ -9,6 +9,7 @@ from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Expr
 from workbench.poly.dependence.questions import statement_id
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import Band, Loop
 from workbench.schedules.arguments import moderate
 from workbench.schedules.edit import Site, put
@@ -20,7 +21,7 @@ def with_rows(
     schedule: Schedule, site: Site, name: str, change: Callable[[str, Expr], Expr], step: Transform
 ) -> Schedule:
     """The schedule with other rows for a loop: those of one statement if the name says so, else all."""
-    statement = name.rpartition("/")[0]
+    statement = LoopName(name).statement
     only = statement_id(schedule.program, statement) if statement else None
     rows = tuple(
         (s, moderate(step, site.loop.name, simplify(change(s, row), INT64)) if only in (None, s) else row)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from workbench.errors import WorkbenchError
+from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, path
 from workbench.records import record
@@ -41,9 +42,9 @@ def chosen(schedule: Schedule, loop: str, statement: str) -> tuple[ProgramStatem
     if not loop:
         own = statement_named(schedule, statement)
         return own, path(schedule.tree, own.id)
-    name, _, plain = loop.rpartition("/")
-    below = [s for s in schedule.program.statements if any(x.name == plain for x in path(schedule.tree, s.id))]
-    wanted = [s for s in below if s.name in (name, statement)] or below
+    name = LoopName(loop)
+    below = [s for s in schedule.program.statements if any(x.name == name.loop for x in path(schedule.tree, s.id))]
+    wanted = [s for s in below if s.name in (name.statement, statement)] or below
     if not wanted:
         raise WorkbenchError(f"there is no loop {loop}; known: {', '.join(_loop_names(schedule))}")
     return wanted[-1], path(schedule.tree, wanted[-1].id)
@@ -56,7 +57,7 @@ def candidates(schedule: Schedule, target: Target, loop: str = "", statement: st
         return
     own, loops = chosen(schedule, loop, statement)
     if loop:
-        this = next(x for x in loops if x.name == loop.rpartition("/")[2])
+        this = next(x for x in loops if x.name == LoopName(loop).loop)
         yield from _at_loop(schedule, target, own, loops, this)
     yield from _mentioned(schedule, {loop} if loop else {own.name})
 
@@ -163,7 +164,7 @@ def fitting(
         return []
     found: dict[Transform, str] = {}
     longest = int(max(counts[x.name] for x in plain)) // 2
-    tiles = [{name: n for name in tiled if n < counts[name.rpartition("/")[2]]} for n in doubled(lanes, longest)]
+    tiles = [{name: n for name in tiled if n < counts[name.loop]} for n in doubled(lanes, longest)]
     held = [(tiled_by(sizes), _held(base, sizes)) for sizes in tiles]
     for cache, capacity in zip(CACHES, target.cache_bytes, strict=False):
         if fits := [step for step, amount in held if amount is not None and amount <= capacity]:
@@ -192,7 +193,7 @@ def _held(base: Schedule, sizes: dict[str, int]) -> int | None:
         after = preview(base, tiled_by(sizes))
     except WorkbenchError:
         return None
-    last = f"{list(sizes)[-1].rpartition('/')[2]}_o"
+    last = LoopName(list(sizes)[-1]).outer.loop
     return next((n.held_bytes for n in estimated_traffic(after.program, after.tree) if n.loop == last), None)
 
 

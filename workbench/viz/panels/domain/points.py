@@ -222,7 +222,7 @@ def components(tree: Tree, statement: str) -> tuple[Expr | int, ...]:
     match tree:
         case Band(own, child):
             return (*(loop.row(statement) for loop in own), *components(child, statement))
-        case Mark(_, _, child):
+        case Mark(_, child):
             return components(child, statement)
         case Sequence(children):
             at = next(i for i, child in enumerate(children) if statement in statements(child))

@@ -61,7 +61,7 @@ def estimated_traffic(program: Program, tree: Tree) -> tuple[Node, ...]:
         match node:
             case Leaf():
                 return
-            case Mark(_, _, child):
+            case Mark(_, child):
                 visit(child, parent, levels)
             case Sequence(children):
                 for child in children:

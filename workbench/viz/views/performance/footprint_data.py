@@ -96,7 +96,7 @@ def _rows(
             own = program.statement(identifier)
             number = [s.id for s in program.statements].index(identifier)
             return [StatementRow(f"{own.name}({', '.join(own.dims)})", number, len(path) + 1)]
-        case Mark(_, _, child):
+        case Mark(_, child):
             return _rows(program, child, found, path, caches)
         case Sequence(children):
             return [row for child in children for row in _rows(program, child, found, path, caches)]

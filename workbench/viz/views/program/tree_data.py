@@ -49,9 +49,8 @@ def tree_data(program: Program, tree: Tree) -> tuple[Node, ...]:
             return (StatementNode(own.name, own.dims, number, statement_line(own)),)
         case Sequence(children):
             return tuple(node for child in children for node in tree_data(program, child))
-        case Mark(name, value, child):
-            text = name if value is None else f"{name} {value}"
-            return (MarkNode(text, tree_data(program, child)),)
+        case Mark(note, child):
+            return (MarkNode(str(note), tree_data(program, child)),)
         case Band(own, child):
             nodes = tree_data(program, child)
             for loop in reversed(own):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.poly.programs.tree import Loop, path
+from workbench.poly.time.concurrency import is_block
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.gpu.shared import dim_of, parallel, spelled, taken, trip
@@ -20,7 +21,7 @@ def in_one_loop(schedule: Schedule, statement: str, threads: int) -> Schedule:
     iteration for each thread by itself.
     """
     loops = path(schedule.tree, statement)
-    cut = max((i + 1 for i, x in enumerate(loops) if x.kind.startswith("block.")), default=0)
+    cut = max((i + 1 for i, x in enumerate(loops) if is_block(x.kind)), default=0)
     run = run_through(schedule, statement, loops[cut:])
     count = trip(schedule, run[-1]) if run else None
     if len(run) < 2 or count is None or count >= threads:

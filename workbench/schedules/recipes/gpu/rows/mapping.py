@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import prod
 
 from workbench.poly.programs.tree import Loop, path
+from workbench.poly.threads.grid import is_block, is_thread
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.gpu.grids import THREADS, outermost
@@ -27,7 +28,16 @@ from workbench.schedules.recipes.gpu.shared import (
     trip,
 )
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import add_unit_loop, bind, fuse, reorder, split, split_reduction, vectorize
+from workbench.schedules.steps import (
+    SplitReduction,
+    add_unit_loop,
+    bind,
+    fuse,
+    reorder,
+    split,
+    split_reduction,
+    vectorize,
+)
 from workbench.target import Target
 
 FEW_ROWS = 32
@@ -106,17 +116,18 @@ def _walked(schedule: Schedule, loop: Loop, inner: list[Loop]) -> int:
 def _blocks(schedule: Schedule, statement: str, rows: list[str], abreast: int = 1) -> Schedule | None:
     """The rows bound to blocks, three axes at most, so many `abreast` in each."""
     while len(rows) > 3:
-        joined = taken(schedule, fuse(*(spelled(schedule, statement, x) for x in rows[:2])))
+        both = fuse(*(spelled(schedule, statement, x) for x in rows[:2]))
+        joined = taken(schedule, both)
         if joined is None:
             rows = rows[-3:]
             break
-        schedule, rows = joined, [f"{rows[0]}_{rows[1]}", *rows[2:]]
+        schedule, rows = joined, [both.fused.loop, *rows[2:]]
     if abreast > 1:
-        last = spelled(schedule, statement, rows[-1])
-        cut = taken(schedule, split(last, abreast), bind(f"{last}_i", "thread.y"))
+        step = split(spelled(schedule, statement, rows[-1]), abreast)
+        cut = taken(schedule, step, bind(step.inner, "thread.y"))
         if cut is None:
             return None
-        schedule, rows = cut, [*rows[:-1], f"{rows[-1]}_o"]
+        schedule, rows = cut, [*rows[:-1], step.outer.loop]
     steps = [
         bind(spelled(schedule, statement, x), f"block.{axis}") for axis, x in zip("xyz", reversed(rows), strict=False)
     ]
@@ -126,12 +137,13 @@ def _blocks(schedule: Schedule, statement: str, rows: list[str], abreast: int = 
 def _one_block(schedule: Schedule, statement: str) -> Schedule:
     """A block for all there is, so that its threads can wait for one another; unchanged around several statements."""
     name = schedule.program.statement(statement).name
-    return taken(schedule, add_unit_loop(name, 0, name="once"), bind(f"{name}/once", "block.x")) or schedule
+    once = add_unit_loop(name, 0, name="once")
+    return taken(schedule, once, bind(once.made, "block.x")) or schedule
 
 
 def _threaded(schedule: Schedule, statement: str) -> bool:
     return statement in {s.id for s in schedule.program.statements} and any(
-        x.kind.startswith("thread.") for x in path(schedule.tree, statement)
+        is_thread(x.kind) for x in path(schedule.tree, statement)
     )
 
 
@@ -140,7 +152,7 @@ def threads_inside(schedule: Schedule, statement: str, most: int) -> Schedule:
     if _threaded(schedule, statement):
         return schedule
     loops = path(schedule.tree, statement)
-    cut = max((i + 1 for i, x in enumerate(loops) if x.kind.startswith("block.")), default=0)
+    cut = max((i + 1 for i, x in enumerate(loops) if is_block(x.kind)), default=0)
     inner = [x for x in loops[cut:] if x.kind == "serial" and trip(schedule, x) != 1]
     for loop in sorted(inner, key=lambda x: (-score(schedule, x), -inner.index(x))):
         if parallel(schedule, statement, loop.name):
@@ -170,8 +182,9 @@ def _divided(schedule: Schedule, statement: str, loop: Loop, most: int) -> Sched
     count, name = trip(schedule, loop), spelled(schedule, statement, loop.name)
     if count is not None and count <= most:
         return taken(schedule, bind(name, "thread.x"))
-    after = taken(schedule, split(name, most), reorder(f"{name}_i", f"{name}_o"), bind(f"{name}_i", "thread.x"))
-    return after or taken(schedule, split(name, most), bind(f"{name}_i", "thread.x"))
+    cut = split(name, most)
+    on_threads = bind(cut.inner, "thread.x")
+    return taken(schedule, cut, reorder(cut.inner, cut.outer), on_threads) or taken(schedule, cut, on_threads)
 
 
 def _added_up(schedule: Schedule, statement: str, loop: Loop, inner: list[Loop], most: int) -> Schedule | None:
@@ -180,24 +193,29 @@ def _added_up(schedule: Schedule, statement: str, loop: Loop, inner: list[Loop],
     size = power(count, most, WARP)
     others = [spelled(schedule, statement, x.name) for x in inner if x is not loop]
     whole = count is not None and count <= size
-    own = name if whole else f"{name}_i"
+    own = name if whole else name.inner
     cut = [] if whole else [split(name, size)]
-    rest = [*others, *([] if whole else [f"{name}_o"])]
+    rest = [*others, *([] if whole else [name.outer])]
     before = {s.id for s in schedule.program.statements}
     order = [reorder(own, *rest)] if rest else []
     after = taken(schedule, *cut, *order, split_reduction(own), bind(own, "thread.x"))
     if after is None and not whole:
-        after = taken(schedule, *cut, reorder(own, f"{name}_o"), split_reduction(own), bind(own, "thread.x"))
+        after = taken(schedule, *cut, reorder(own, name.outer), split_reduction(own), bind(own, "thread.x"))
     if after is None:
         return None
     return _tree(after, [s.id for s in after.program.statements if s.id not in before], size)
 
 
+def _adding(schedule: Schedule) -> set[str]:
+    """The loops that add partial results up, as the steps so far say."""
+    return {step.adding.loop for step in schedule.trace if isinstance(step, SplitReduction)}
+
+
 def _tree(schedule: Schedule, made: list[str], size: int) -> Schedule:
     """The partial results of a block added up by shuffles; else by fewer threads, before one adds up theirs."""
     for statement in made:
-        own = schedule.program.statement(statement)
-        parts = [x for x in path(schedule.tree, statement) if x.name.endswith("_parts")]
+        own, adding = schedule.program.statement(statement), _adding(schedule)
+        parts = [x for x in path(schedule.tree, statement) if x.name in adding]
         if own.kind == "update" and parts and trip(schedule, parts[-1]) == size:
             after = taken(schedule, vectorize(spelled(schedule, statement, parts[-1].name)))
             if after is not None and decide(f"{own.name}_shuffled", True, (True, False)):
@@ -205,9 +223,9 @@ def _tree(schedule: Schedule, made: list[str], size: int) -> Schedule:
                 continue
         if own.kind != "update" or not parts or size < 4 * BRANCH:
             continue
-        name = spelled(schedule, statement, parts[-1].name)
-        steps = split(name, size // BRANCH), reorder(f"{name}_i", f"{name}_o"), split_reduction(f"{name}_i")
-        after = taken(schedule, *steps, bind(f"{name}_i", "thread.x"))
+        cut = split(spelled(schedule, statement, parts[-1].name), size // BRANCH)
+        steps = cut, reorder(cut.inner, cut.outer), split_reduction(cut.inner)
+        after = taken(schedule, *steps, bind(cut.inner, "thread.x"))
         schedule = after or schedule
     return schedule
 
@@ -227,7 +245,7 @@ def in_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: 
         inside = prod(trip(schedule, x) or PIECE for x in reduced[1:])
         count = trip(schedule, reduced[0])
         piece = max(1, decide(f"{name_of(schedule, ids)}_piece", PIECE, PIECES) // inside)
-        if (count is not None and count < 2 * piece) or (count is None and reduced[0].name.endswith("_parts")):
+        if (count is not None and count < 2 * piece) or (count is None and reduced[0].name in _adding(schedule)):
             continue  # pieces of unknown number are not cut again: that would never end
         name = spelled(schedule, statement, reduced[0].name)
         after = taken(schedule, split_reduction(name, piece) if piece > 1 else split_reduction(name))
@@ -255,5 +273,5 @@ def _long_reduction(schedule: Schedule, statement: str, host: set[str]) -> Loop 
     if own.targets[0][0] not in schedule.program.original.arrays:
         return None
     loops = [x for x in path(schedule.tree, statement) if x.name not in host and x.kind == "serial"]
-    reduced = structure(schedule.program, statement).reduced
-    return next((x for x in loops if dim_of(x, statement) in reduced and not x.name.endswith("_parts")), None)
+    reduced, adding = structure(schedule.program, statement).reduced, _adding(schedule)
+    return next((x for x in loops if dim_of(x, statement) in reduced and x.name not in adding), None)

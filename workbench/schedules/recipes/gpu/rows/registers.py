@@ -12,6 +12,8 @@ from collections import Counter
 from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang.algebra.normal_form import constant
+from workbench.poly.derive.buffers import copies_of
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.tree import Loop, path
 from workbench.poly.threads.grid import is_block, on_grid
 from workbench.poly.threads.thread_cells import in_registers
@@ -79,13 +81,13 @@ def _divided(schedule: Schedule, buffer: str, position: int, count: int, threads
     """
     array = schedule.program.arrays[buffer]
     rank = array.rank - array.times
-    for copy in [s for s in schedule.program.statements if s.name.rpartition(".")[0] == buffer]:
-        if not copy.name.endswith((".load", ".store")):
+    for copy in copies_of(schedule.program, buffer):
+        if copy.kind != "assign":
             raise ScheduleError(f"{buffer} is added to")
-        loop = f"{copy.name}/{own_loops(schedule, copy.id)[-rank:][position]}"
+        loop = loop_of(copy.name, own_loops(schedule, copy.id)[-rank:][position])
         if count > threads:
-            schedule = reorder(f"{loop}_i", f"{loop}_o").on(split(loop, threads).on(schedule))
-            loop = f"{loop}_i"
+            cut = split(loop, threads)
+            schedule, loop = reorder(cut.inner, cut.outer).on(cut.on(schedule)), cut.inner
         schedule = bind(loop, "thread.x").on(schedule)
     if count <= threads:
         return schedule
