@@ -24,7 +24,8 @@ def solved(values: list[tuple[str, Any, Type]], known: Mapping[str, int], dataty
     beginning is looked at.  CallError if two shapes disagree.
     """
     sizes = dict(known)
-    found = [each for name, value, of in values for each in _extents(name, value, of, datatypes)]
+    every = [each for name, value, of in values for each in _extents(name, value, of, datatypes)]
+    found = list({(id(dim), extent): (where, dim, extent) for where, dim, extent in reversed(every)}.values())[::-1]
     origin: dict[str, str] = dict.fromkeys(known, "what was given by name")
     while True:
         before = len(sizes)
@@ -56,6 +57,8 @@ def _extents(name: str, value: Any, of: Type, datatypes: Datatypes) -> list[tupl
     found: list[tuple[str, Dimension, int]] = []
     stack: list[tuple[Any, Type]] = [(value, of)]
     looked = 0
+    fields: dict[tuple[int, str], tuple[Type, ...]] = {}
+    same = {of: of}
     while stack and looked < _MOST_VALUES:
         inner, kind = stack.pop()
         looked += 1
@@ -65,14 +68,24 @@ def _extents(name: str, value: Any, of: Type, datatypes: Datatypes) -> list[tupl
                 found += [(f"{name}, dimension {d}", dim, shape[d]) for d, dim in enumerate(dims)]
             case TupleType(items):
                 stack += list(zip(inner, items, strict=True))[::-1]
-            case DataType(_, arguments) if isinstance(inner, Data) and _has_dimensions(kind):
-                definition, variant = datatypes.constructors[inner.constructor]
-                meaning = dict(zip(definition.parameters, arguments, strict=True))
-                fields = [applied(field, meaning) for field in variant.fields]
-                stack += list(zip(inner.fields, fields, strict=True))[::-1]
+            case DataType() if isinstance(inner, Data):
+                key = id(kind), inner.constructor
+                if key not in fields:
+                    inside = _fields(inner.constructor, kind, datatypes)
+                    fields[key] = tuple(same.setdefault(field, field) for field in inside)
+                stack += list(zip(inner.fields, fields[key], strict=False))[::-1]
             case _:
                 pass
     return found
+
+
+def _fields(constructor: str, of: DataType, datatypes: Datatypes) -> list[Type]:
+    """The types of a constructor's fields; none if they have no dimension."""
+    if not _has_dimensions(of):
+        return []
+    definition, variant = datatypes.constructors[constructor]
+    meaning = dict(zip(definition.parameters, of.arguments, strict=True))
+    return [applied(field, meaning) for field in variant.fields]
 
 
 def _has_dimensions(of: Type) -> bool:

@@ -19,7 +19,8 @@ from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, Nested, flat, mapped
 from workbench.graph.running.recording.segments import Segment, segmented, straight_functions
 from workbench.graph.running.recording.tracing import Tracer
-from workbench.graph.terms.nodes import Term
+from workbench.graph.terms.nodes import Call, Function, Term
+from workbench.lang.operator import Operator
 from workbench.runtime.host.locks import Lock
 
 Key = tuple[Any, ...]
@@ -77,7 +78,15 @@ class Driver(Machine):
 
     def sizes_of(self, closure: Closure, arguments: tuple[Any, ...], sizes: dict[str, int]) -> dict[str, int]:
         """The dimensions of a call; CallError if its arguments disagree about them."""
-        return self._sizes(closure.function, arguments, sizes) if closure.function in self.sized else sizes
+        return self.sizes_of_call(closure.function, arguments, sizes) if closure.function in self.sized else sizes
+
+    def sizes_of_call(self, function: Function, arguments: tuple[Any, ...], sizes: dict[str, int]) -> dict[str, int]:
+        """The same for a function whose dimensions count, where `sizes` are those of the functions around it."""
+        return self._sizes(function, arguments, sizes)
+
+    def operator_call(self, node: Call, op: Operator, arguments: tuple[Any, ...], sizes: Mapping[str, int]) -> Any:
+        """The value of a call of an operator that was not known before it ran."""
+        return self._operator(node, op, arguments, Activation({}, None, dict(sizes)))
 
     # --- steps
 
