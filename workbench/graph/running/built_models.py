@@ -39,8 +39,8 @@ class BuiltModel:
     results.  Results are new arrays.  A model that is straight is one program in C for each combination of sizes, made
     when that is first met (when it is built, if all its sizes are numbers), up to sixteen of them; then its operators
     run one by one, by kernels for all sizes.  Any other model is a set of functions of Python
-    over programs for its straight pieces; equal pieces that do not wait for one another run as one.  CallError for arguments that do not fit, KernelError for an
-    index out of range.
+    over programs for its straight pieces; equal pieces that do not wait for one another run as one.  CallError for
+    arguments that do not fit, KernelError for an index out of range.
     """
 
     def __init__(self, model: Model, calls: Mapping[str, Callable[..., Any]], threads: int | None) -> None:

@@ -83,6 +83,7 @@ class Agenda:
         self.levels: list[dict[Group, list[Waiting]]] = []
         self.known: dict[int, tuple[Any, Tensor]] = {}
         self.written: dict[Cell, None] = {}
+        self.kinds: dict[Kind, Kind] = {}
         self.bytes = self.known_bytes = 0
 
     def noted(self, array: Any) -> Tensor:
@@ -95,7 +96,9 @@ class Agenda:
                 plain = np.array(plain, plain.dtype.newbyteorder("="), order="C")
             if self.known_bytes > MOST_BYTES and not self.levels:
                 self.known, self.known_bytes = {}, 0
-            found = self.known[id(array)] = array, Tensor((plain.shape, plain.dtype), 0, self, plain[None])
+            kind = plain.shape, plain.dtype
+            tensor = Tensor(self.kinds.setdefault(kind, kind), 0, self, plain[None])
+            found = self.known[id(array)] = array, tensor
             self.known_bytes += plain.nbytes
         return found[1]
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import or_
 from typing import Any
 
 import numpy as np
 
 from workbench.graph.evaluation.machine import Activation
-from workbench.graph.forms.scopes import Scopes
+from workbench.graph.forms.scopes import Scopes, value_of
 from workbench.graph.running.drivers import MOST_SIZES, Driver
 from workbench.graph.running.programs import Program
-from workbench.graph.running.recording.recordings import Array, ForeignCall, Nested, Recording, flat, mapped
-from workbench.graph.running.recording.segments import Segment, is_plain
-from workbench.graph.running.recursion.agendas import Agenda, Kind, Tensor, Waiting, computed, plain
+from workbench.graph.running.recording.recordings import Array, ForeignCall, Nested, Recording, flat
+from workbench.graph.running.recording.segments import Segment
+from workbench.graph.running.recursion.agendas import Agenda, Kind, Tensor, Waiting, plain
 from workbench.graph.running.recursion.batched_recordings import batched, can_be_batched
-from workbench.graph.terms.types import TensorType
+from workbench.graph.terms.types import TupleType, Type
 
 MOST_ROWS = 64
 """Of one program; more calls are several."""
@@ -29,63 +30,82 @@ NO_SIZES: dict[str, int] = {}
 
 
 class SegmentCall:
-    """A segment as a function of values, at whatever sizes they have."""
+    """A segment as a function of the tensors that are its inputs (those of tuples one by one), at whatever sizes."""
 
     def __init__(self, driver: Driver, code: Scopes, segment: Segment) -> None:
         self.driver, self.code, self.segment = driver, code, segment
         self.plans: dict[Any, SegmentPlan | None] = {}
-        types = [driver.typing.types.get(term) for term in segment.inputs]
-        self.is_flat = all(isinstance(of, TensorType) for of in types)
+        self.last: tuple[Any, SegmentPlan | None] = None, None
+        self.types = [driver.typing.types.get(value_of(term)) for term in segment.inputs]
 
-    def __call__(self, agenda: Agenda, sizes: Mapping[str, int], *values: Nested) -> tuple[Nested, ...]:
+    def __call__(self, agenda: Agenda, sizes: Mapping[str, int], *leaves: Any) -> Any:
         """The values of the segment's outputs."""
-        leaves = values if self.is_flat else tuple(flat(values))
-        inputs = []
-        level = 0
+        known, level = agenda.known, 0
+        inputs: list[Tensor] = []
         for leaf in leaves:
-            tensor = leaf if type(leaf) is Tensor else agenda.noted(leaf)
-            if tensor.rows is None:
-                if tensor.agenda is not agenda:
-                    tensor.array()
-                elif tensor.level > level:
-                    level = tensor.level
+            if type(leaf) is Tensor:
+                tensor = leaf
+                if tensor.rows is None:
+                    if tensor.agenda is not agenda:
+                        tensor.array()
+                    elif tensor.level > level:
+                        level = tensor.level
+            else:
+                found = known.get(id(leaf))
+                tensor = agenda.noted(leaf) if found is None else found[1]
             inputs.append(tensor)
-        needed = tuple([sizes[name] for name in self.segment.sizes if name in sizes])
-        key = (needed, *[tensor.kind for tensor in inputs])
-        try:
-            plan = self.plans[key]
-        except KeyError:
-            plan = self.plans[key] = self._planned(values, sizes)
+        key: Any = [tensor.kind for tensor in inputs]
+        if sizes and self.segment.sizes:
+            key.append(tuple([sizes.get(name) for name in self.segment.sizes]))
+        last, plan = self.last
+        if key != last:
+            plan = self._plan(tuple(key), inputs, sizes)
+            self.last = key, plan
         if plan is None:
-            return self._one_by_one(values, sizes)
+            return self._one_by_one(leaves, sizes)
         if plan.runs_at_once:
             return plan.nest(plan.run([tensor.array() for tensor in inputs]))
-        outputs = [Tensor(kind, level + 1, agenda) for kind in plan.kinds]
-        agenda.add(plan, level + 1, Waiting(inputs, outputs), plan.bytes)
+        level += 1
+        outputs = [Tensor(kind, level, agenda) for kind in plan.kinds]
+        agenda.add(plan, level, Waiting(inputs, outputs), plan.bytes)
         return plan.nest(outputs)
 
-    def _planned(self, values: tuple[Nested, ...], sizes: Mapping[str, int]) -> SegmentPlan | None:
+    def _plan(self, key: tuple[Any, ...], inputs: list[Tensor], sizes: Mapping[str, int]) -> SegmentPlan | None:
         """The plan for inputs like these; None if there are too many already."""
-        if len(self.plans) >= MOST_SIZES:
-            return None
+        if key in self.plans or len(self.plans) >= MOST_SIZES:
+            return self.plans.get(key)
         segment = self.segment
-        given = dict(zip(segment.inputs, (mapped(value, _ghost) for value in values), strict=True))
+        ghosts = iter([np.broadcast_to(np.zeros((), each.dtype), each.shape) for each in inputs])
+        given = {term: _nested(of, ghosts) for term, of in zip(segment.inputs, self.types, strict=True)}
         needed = {name: sizes[name] for name in segment.sizes if name in sizes}
         with self.driver.lock:
             recording = self.driver.tracer.trace(self.code, segment, given, needed)
-        return SegmentPlan(self.driver, recording)
+        found = self.plans[key] = SegmentPlan(self.driver, recording)
+        return found
 
-    def _one_by_one(self, values: tuple[Nested, ...], sizes: Mapping[str, int]) -> tuple[Nested, ...]:
+    def _one_by_one(self, leaves: tuple[Any, ...], sizes: Mapping[str, int]) -> tuple[Nested, ...]:
         """Operator by operator, by kernels for all sizes."""
-        given = {term: computed(value) for term, value in zip(self.segment.inputs, values, strict=True)}
+        arrays = iter([plain(leaf) for leaf in leaves])
+        given = {term: _nested(of, arrays) for term, of in zip(self.segment.inputs, self.types, strict=True)}
         activation = Activation(given, None, dict(sizes))
         self.driver.compute(self.code, self.segment.nodes, activation)
         return tuple(self.driver.value(activation, term, self.code) for term in self.segment.outputs)
 
 
-def _ghost(value: Any) -> Array:
-    shape, dtype = (value.shape, value.dtype) if isinstance(value, Tensor) else (np.shape(value), np.asarray(value).dtype)
-    return np.broadcast_to(np.zeros((), dtype.newbyteorder("=")), shape)
+def _nested(of: Type | None, waiting: Iterator[Any]) -> Nested:
+    """Values in the tuples of a type."""
+    return tuple(_nested(item, waiting) for item in of.items) if isinstance(of, TupleType) else next(waiting)
+
+
+def _nesting(outputs: Nested) -> Callable[[list[Any]], Any]:
+    """A function of a flat list that puts its items into the tuples of some outputs."""
+    count = iter(range(sum(1 for _ in flat(outputs))))
+
+    def spelt(nested: Nested) -> str:
+        inside = "".join(f"{spelt(each)}, " for each in nested) if isinstance(nested, tuple) else ""
+        return f"({inside})" if isinstance(nested, tuple) else f"found[{next(count)}]"
+
+    return eval(f"lambda found: {spelt(outputs)}")
 
 
 class SegmentPlan:
@@ -99,19 +119,12 @@ class SegmentPlan:
         results = list(flat(recording.outputs))
         self.kinds: list[Kind] = [(value.shape, value.dtype) for value in results]
         self.bytes = sum(value.bytes for value in results)
-        self.is_simple = all(not isinstance(each, tuple) for each in recording.outputs)
+        self.nest = _nesting(recording.outputs)
         foreign = any(isinstance(call, ForeignCall) for call in recording.calls)
         self.never_waits = foreign or self.bytes > MOST_RESULT_BYTES or not can_be_batched(recording)
         self.spread = (False,) * len(recording.inputs)
         self.tries = self.at_once = 0
         self.programs: dict[Any, tuple[Program, tuple[bool, ...]] | None] = {}
-
-    def nest(self, found: list[Any]) -> tuple[Nested, ...]:
-        """Outputs in their tuples."""
-        if self.is_simple:
-            return tuple(found)
-        waiting = iter(found)
-        return mapped(self.recording.outputs, lambda _: next(waiting))
 
     @property
     def runs_at_once(self) -> bool:
@@ -162,9 +175,8 @@ class SegmentPlan:
     def _together(self, calls: list[Waiting]) -> bool:
         """One program for all; whether there is one."""
         inputs = list(zip(*[call.inputs for call in calls], strict=True))
-        self.spread = spread = tuple(
-            [known or any(each is not column[0] for each in column) for known, column in zip(self.spread, inputs, strict=True)]
-        )
+        differ = [any(each is not column[0] for each in column) for column in inputs]
+        self.spread = spread = tuple(map(or_, self.spread, differ))
         count = 1 << (len(calls) - 1).bit_length()
         made = self._many(spread, count)
         if made is None:
@@ -184,7 +196,8 @@ class SegmentPlan:
     def _many(self, spread: tuple[bool, ...], count: int) -> tuple[Program, tuple[bool, ...]] | None:
         key = spread, count
         if key not in self.programs:
-            made = batched(self.recording, spread, count) if any(spread) else (self.recording, (False,) * len(self.kinds))
+            same = self.recording, (False,) * len(self.kinds)
+            made = batched(self.recording, spread, count) if any(spread) else same
             if made is None:
                 self.programs[key] = None
                 self.never_waits = True

@@ -7,7 +7,7 @@ position is returned.  So recursion is as deep as memory allows, and loops need 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.errors import ModelError
@@ -35,6 +35,7 @@ from workbench.graph.terms.nodes import (
     Variable,
     WriteReference,
 )
+from workbench.graph.terms.types import TupleType, Type
 
 DEEPEST = 60
 """Blocks inside one another; Python reads no more than a hundred."""
@@ -44,11 +45,12 @@ INDENT = "    "
 class WalkWriter:
     """Writes the functions of a model; `objects` are what the text refers to by name.
 
-    `foreign` are the functions that Python has, `sized` those whose dimensions are asked for when they run.
+    `foreign` are the functions that Python has, `sized` those whose dimensions are asked for when they run.  Segments
+    are given the tensors of tuples one by one.
     """
 
-    def __init__(self, foreign: Mapping[str, Any], sized: Iterable[Function]) -> None:
-        self.foreign, self.sized = foreign, frozenset(sized)
+    def __init__(self, foreign: Mapping[str, Any], sized: Iterable[Function], types: Mapping[Term, Type]) -> None:
+        self.foreign, self.sized, self.types = foreign, frozenset(sized), types
         self.objects: dict[str, Any] = {}
         self.called: dict[str, None] = {}
         self.lines: list[str] = []
@@ -103,6 +105,10 @@ class WalkWriter:
     def _values(self, terms: Iterable[Term]) -> str:
         return "".join(f", {self._value(term)}" for term in terms)
 
+    def _leaves(self, term: Term) -> Iterator[str]:
+        """The tensors in a value that is tensors in tuples."""
+        return _leaves(self.types.get(value_of(term)), self._value(term))
+
     # --- lines
 
     def _line(self, text: str) -> None:
@@ -148,7 +154,8 @@ class WalkWriter:
         """The lines of a node; whether they return its value, which is the block's."""
         match node:
             case Segment(_, inputs, outputs, _):
-                call = f"{self._object(node, 'segment')}(agenda, {self._sizes}{self._values(inputs)})"
+                given = "".join(f", {leaf}" for each in inputs for leaf in self._leaves(each))
+                call = f"{self._object(node, 'segment')}(agenda, {self._sizes}{given})"
                 self._line("".join(f"{self._own(each)}, " for each in outputs) + f"= {call}" if outputs else call)
             case Call():
                 return self._call(node, is_last=is_last)
@@ -213,6 +220,14 @@ class WalkWriter:
         for variable, place in bound:
             self._line(f"{self._own(variable)} = {place}")
         self._block(self.code.inner[node, at], node.clauses[at - 1].body, into)
+
+
+def _leaves(of: Type | None, place: str) -> Iterator[str]:
+    if isinstance(of, TupleType):
+        for at, item in enumerate(of.items):
+            yield from _leaves(item, f"{place}[{at}]")
+    else:
+        yield place
 
 
 def _tests(pattern: Pattern, place: str) -> tuple[list[str], list[tuple[Variable, str]]]:

@@ -55,7 +55,7 @@ class Walks:
 
     def __init__(self, driver: Driver, entry: str) -> None:
         self.driver = driver
-        writer = WalkWriter(driver.foreign, driver.sized)
+        writer = WalkWriter(driver.foreign, driver.sized, driver.typing.types)
         start = writer.global_name(entry)
         done: set[str] = set()
         while waiting := [name for name in writer.called if name not in done]:
