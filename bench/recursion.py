@@ -198,9 +198,8 @@ def main() -> None:
         for threads in given.threads:
             one = compared(name, threads, given.seconds, given.rounds)
             results.append(one)
-            times = "  ".join(
-                f"{one[which]['seconds'] * 1e3:8.3f}, {one[which]['least'] * 1e3:8.3f}" for which in ("workbench", "eager")
-            )
+            pairs = [(one[which]["seconds"], one[which]["least"]) for which in ("workbench", "eager")]
+            times = "  ".join(f"{median * 1e3:8.3f}, {least * 1e3:8.3f}" for median, least in pairs)
             print(f"{name:12} {threads}  {times}  {one['seconds ratio']:5.2f} {one['least ratio']:5.2f}", flush=True)
     print(f"geometric mean {geometric_mean([one['seconds ratio'] for one in results]):.2f}")
     given.out.parent.mkdir(parents=True, exist_ok=True)
