@@ -8,11 +8,12 @@ Dynamic Computation Graphs", NIPS 2017).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
 
-from workbench.errors import CallError
+from workbench.errors import CallError, WorkbenchError
 from workbench.graph.evaluation.values import Cell, Data
 from workbench.graph.running.recording.recordings import Array
 
@@ -130,6 +131,12 @@ class Agenda:
         for cell in self.written:
             cell.value = computed(cell.value)
         return computed(result)
+
+    def abandon(self) -> None:
+        """After an error: no cell that somebody may look at keeps what waits and can be computed."""
+        for cell in self.written:
+            with suppress(WorkbenchError):
+                cell.value = computed(cell.value)
 
 
 def plain(value: Any) -> Any:

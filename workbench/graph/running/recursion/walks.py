@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from types import GeneratorType
 from typing import Any
 
@@ -43,8 +43,7 @@ class Walk:
         if len(arguments) != self.count:
             counted = f"expected {self.count} arguments but found {len(arguments)}"
             raise CallError(f"a function of the model: {counted}")
-        agenda = Agenda()
-        return agenda.finished(run(self.start(agenda, *arguments)))
+        return finished(Agenda(), self.start, *arguments)
 
 
 class Walks:
@@ -81,8 +80,7 @@ class Walks:
 
     def call(self, arguments: tuple[Any, ...], sizes: dict[str, int]) -> Any:
         """The value of the function for arguments, and sizes that none of them tells."""
-        agenda = Agenda()
-        return agenda.finished(run(self._start(agenda, *arguments, given=sizes)))
+        return finished(Agenda(), self._start, *arguments, given=sizes)
 
     # --- what the text calls
 
@@ -102,6 +100,15 @@ class Walks:
         if isinstance(function, Operator):
             return self.driver.operator_call(node, function, given, sizes)
         return function(*given)
+
+
+def finished(agenda: Agenda, start: Callable[..., Steps], *arguments: Any, **more: Any) -> Any:
+    """The value of a function with all that it made computed; where it fails, cells hold what could be."""
+    try:
+        return agenda.finished(run(start(agenda, *arguments, **more)))
+    except Exception:
+        agenda.abandon()
+        raise
 
 
 def run(steps: Steps) -> Any:
