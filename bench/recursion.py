@@ -26,10 +26,9 @@ from bench.timing import batches
 WIDTH, HIDDEN, LEAVES, CHARACTERS, LENGTH, TREES = 128, 128, 32, 64, 64, 4
 TREE_LSTM = """
 def linear<T>(T(M,K) x, T(N,K) w, T(N) b) -> (y) { y(m,n) +=! x(m,k) * w(n,k)  y(m,n) = y(m,n) + b(n) }
-def both<T>(T(M,K) l, T(M,K) r, T(N,L) w, T(N) b) -> (y) {
-    y(m,n) = b(n)
-    y(m,n) += l(m,k) * w(n,k)
-    y(m,n) += r(m,k) * w(n,K+k) where k in 0:K
+def beside<T>(T(M,K) l, T(M,K) r) -> (y) {
+    y(m,k) = l(m,k) where k in 0:K
+    y(m,K+k) = r(m,k) where k in 0:K
 }
 def leaf_cell<T>(T(M,N) a, int32 H) -> (h, c) {
     c(m,j) = sigmoid(a(m,j)) * tanh(a(m,2*H+j)) where j in 0:H
@@ -48,7 +47,7 @@ fn node(
         Phrase(l, r) => {
             let (hl, cl) = node(l, w, b, u, v)
             let (hr, cr) = node(r, w, b, u, v)
-            inner_cell(both(hl, hr, u, v), cl, cr)
+            inner_cell(linear(beside(hl, hr), u, v), cl, cr)
         }
     }
 }
@@ -57,11 +56,10 @@ fn main(
 ) -> float32[1, h] { node(t, w, b, u, v).0 }
 """
 CHARACTER_NETWORK = """
-def step<T>(T(M,K) x, T(M,H) s, T(H,K) w, T(H,H) u, T(H) b) -> (y) {
-    y(m,n) = b(n)
-    y(m,n) += x(m,k) * w(n,k)
-    y(m,n) += s(m,k) * u(n,k)
-    y(m,n) = tanh(y(m,n))
+def linear<T>(T(M,K) x, T(N,K) w, T(N) b) -> (y) { y(m,n) +=! x(m,k) * w(n,k)  y(m,n) = y(m,n) + b(n) }
+def state<T>(T(M,N) a, T(M,K) s, T(N,K) u) -> (y) {
+    y(m,n) +=! s(m,k) * u(n,k)
+    y(m,n) = tanh(a(m,n) + y(m,n))
 }
 def scores<T>(T(M,K) s, T(N,K) v, T(N) c) -> (y) {
     a(m,n) +=! s(m,k) * v(n,k)
@@ -77,7 +75,7 @@ fn walk(
     match xs {
         Nil => done
         Cons(x, rest) => {
-            let next = step(x, s, w, u, b)
+            let next = state(linear(x, w, b), s, u)
             walk(rest, next, w, u, b, v, c, Cons(scores(next, v, c), done))
         }
     }
