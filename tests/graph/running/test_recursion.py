@@ -118,7 +118,7 @@ def test_an_operator_of_two_results_waits_as_well():
 
 def test_elements_of_other_sizes_are_other_calls():
     given = made("""
-    fn each<n>(xs: List<(float32[6], int32[n])>) -> List<float32[n]> {
+    fn each(xs: List<(float32[6], int32[n])>) -> List<float32[n]> {
         match xs { Nil => Nil   Cons((x, at), rest) => Cons(picked(x, at), each(rest)) }
     }
     fn main(xs: List<(float32[6], int32[2])>, ys: List<(float32[6], int32[3])>) { (each(xs), each(ys)) }

@@ -53,7 +53,7 @@ class Walks:
     """
 
     def __init__(self, driver: Driver, entry: str) -> None:
-        self.driver = driver
+        self.driver, self.entry = driver, entry
         writer = WalkWriter(driver.foreign, driver.sized, driver.typing.types)
         start = writer.global_name(entry)
         done: set[str] = set()
@@ -79,7 +79,8 @@ class Walks:
         self._start = space[start]
 
     def call(self, arguments: tuple[Any, ...], sizes: dict[str, int]) -> Any:
-        """The value of the function for arguments, and sizes that none of them tells."""
+        """The value of the function for arguments, and sizes that none of them tells; CallError if these disagree."""
+        sizes = self.driver.sizes_of(self.driver.closure(self.entry), arguments, sizes)
         return finished(Agenda(), self._start, *arguments, given=sizes)
 
     # --- what the text calls
