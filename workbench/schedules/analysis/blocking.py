@@ -16,6 +16,9 @@ from workbench.schedules.analysis.structure import Structure
 from workbench.target import Target
 from workbench.target_costs import Costs
 
+ABREAST = 2
+"""Registers of a row at most, of which others are computed beside it; longer ones have sums enough."""
+
 NARROWEST = 4
 """Cells of a row that are worth a register, even one that is not full."""
 
@@ -166,7 +169,7 @@ def _abreast(
         d for d in shape.free
         if d != vector and d not in waiting and at_least(shape.trip(d), 2) and _overlaps(shape, d)
     ]  # fmt: skip
-    if vectors >= target.costs.multiply_adds_in_flight // 2 or most < 2 or not windows:
+    if vectors > ABREAST or most < 2 or not windows:
         return None
     dim = max(windows, key=lambda d: shape.trip(d) or 1 << 30)
     return dim, _height(shape.trip(dim), most, vectors, target.costs)
