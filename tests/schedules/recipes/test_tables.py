@@ -60,6 +60,8 @@ TAKEN: dict[str, tuple[Callable[[], Program], Target]] = {
     "blocks": (of("matvec", M=2048, K=2048), Target()),
     "column_reduction": (from_c(SWEEPS["Gram and Schmidt"], m=64, n=37), Target(vector_bits=256, cores=2)),
     "tile_fusion": (of("blur", H=1080, W=1920), Target()),
+    "own_windows": (of("conv2d", N=1, C=16, H=32, W=32, F=16, KH=3, KW=3, stride=1, pad=1, dilation=1),
+                    Target(vector_bits=512, cores=2)),
     "vectorization": (of("axpy", N=4096), Target()),
     "interleaved_recurrences": (of("cumsum", M=1024, N=1024), Target()),
     "parallelization": (of("softmax", **LARGE), Target(cores=2)),

@@ -46,6 +46,9 @@ from workbench.lang.expr import walk as walk_expr
 from workbench.poly.programs.tree import at_once
 from workbench.target import Target
 
+NARROWEST = 5
+"""Iterations that are worth half a vector."""
+
 
 def _one_by_one(nest: Nest) -> Iterator[Nest]:
     """The nests of a block and of the blocks in it."""
@@ -123,7 +126,9 @@ class _Rewriter:
 
     def possible(self, loop: For) -> bool:
         """Whether the body can run in lanes of this loop."""
-        if loop.step != 1 or self.lanes(loop.body) < 2 or is_small(loop, self.lanes(loop.body)) or interleaves(loop):
+        lanes = self.lanes(loop.body)
+        short = is_small(loop, lanes) and not self.part(loop)
+        if loop.step != 1 or lanes < 2 or short or interleaves(loop):
             return False
         for node in walk(loop.body):
             match node:
@@ -154,9 +159,19 @@ class _Rewriter:
             return False
         return all(separable(c, [x.variable for x in moving]) for c in write.cells)
 
+    def part(self, loop: For) -> int:
+        """The lanes of the one vector that a short loop is, of which some may not exist; 0 if it is none."""
+        count, bits = iterations(loop) or 0, max([8, *(widest(w) for w in writes(loop.body))])
+        lanes = 1 << max(0, count - 1).bit_length()
+        plain = not any(w.reduction for w in writes(loop.body)) and NARROWEST <= count <= lanes < self.lanes(loop.body)
+        return lanes if plain and may_end_early(tuple(writes(loop.body)), loop.variable, lanes) and bits == 32 else 0
+
     def vector(self, loop: For) -> Nest:
         """Whole vectors (several at a time in light reductions), then the rest one by one."""
         width = self.lanes(loop.body)
+        if lanes := self.part(loop):
+            end = None if lanes == iterations(loop) else loop.upper
+            return self.strip(loop, loop.upper, lanes, 1, [], limit=end)
         reductions = [w for w in writes(loop.body) if w.reduction and independent(w.cells[0], loop.variable)]
         unrolled = 4 if reductions and light(loop.body) else 1
         parts: list[Nest] = []

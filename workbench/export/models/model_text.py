@@ -64,7 +64,7 @@ def model_text(interface: ModelInterface, kernels: ModelKernels) -> str:
 
 def _steps(program: Program, kernels: ModelKernels) -> str:
     rows = []
-    for (call, kernel), (*_, begin, end) in zip(program.stepped, program.steps, strict=True):
+    for (call, kernel), (_, _, _, _, begin, end, *_) in zip(program.stepped, program.steps, strict=True):
         name = quoted(f"{call.op.name} ({call.label})" if call.label else call.op.name)
         rows.append(f"{{{name}, {kernels.numbers[kernel.key]}, {begin}, {end}}}")
     copies = [f"{{{to}, {source}, {count}}}" for to, source, count in program.copies]

@@ -19,7 +19,47 @@ from workbench.lang.dtypes import DTYPES, DType, from_numpy
 
 def converted(value: Any, of: Type, known: Datatypes, where: str) -> Any:
     """A value as one of the type; CallError that says where it is not."""
-    return run(_converted(value, of, known, where))
+    return value if _is_one(value, of, known) else run(_converted(value, of, known, where))
+
+
+def _is_one(value: Any, of: Type, known: Datatypes) -> bool:
+    """Whether a value of arrays, tuples and data is one of the type as it is; quick, because data may be large."""
+    fields: dict[tuple[int, str], tuple[Type, ...] | None] = {}
+    same = {of: of}
+    stack = [(value, of)]
+    while stack:
+        each, kind = stack.pop()
+        if type(each) is np.ndarray:
+            if not isinstance(kind, TensorType) or len(kind.dims) != each.ndim or not _has_type(each, kind):
+                return False
+        elif type(each) is Data and isinstance(kind, DataType):
+            key = id(kind), each.constructor
+            if key not in fields:
+                inside = _fields(each.constructor, kind, known)
+                fields[key] = None if inside is None else tuple(same.setdefault(field, field) for field in inside)
+            expected = fields[key]
+            if expected is None or len(expected) != len(each.fields):
+                return False
+            stack += zip(each.fields, expected, strict=True)
+        elif type(each) is tuple and isinstance(kind, TupleType) and len(kind.items) == len(each):
+            stack += zip(each, kind.items, strict=True)
+        else:
+            return False
+    return True
+
+
+def _has_type(array: Any, of: TensorType) -> bool:
+    element = of.element
+    return array.dtype == element.numpy if isinstance(element, DType) else from_numpy(array.dtype) is not None
+
+
+def _fields(constructor: str, of: DataType, known: Datatypes) -> tuple[Type, ...] | None:
+    """The types of a constructor's fields in a data type; None if it is of another one."""
+    definition, variant = known.constructors.get(constructor, (None, None))
+    if definition is None or variant is None or definition.name != of.name:
+        return None
+    meaning = dict(zip(definition.parameters, of.arguments, strict=True))
+    return tuple(applied(field, meaning) for field in variant.fields)
 
 
 def _converted(value: Any, of: Type, known: Datatypes, where: str) -> Steps[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench.errors import CallError
 from workbench.graph.evaluation.operators import in_order, inputs_of, typed
-from workbench.graph.evaluation.sizes import solved
+from workbench.graph.evaluation.sizes import Solver
 from workbench.graph.evaluation.values import Cell, Data
 from workbench.graph.forms.scopes import Scopes, scopes, value_of
 from workbench.graph.terms.datatypes import Datatypes
@@ -99,8 +99,10 @@ class Machine:
     codes: dict[str, Scopes] = field(default_factory=dict)
     checks: dict[Function, list[Check]] = field(default_factory=dict)
     sized: set[Function] = field(default_factory=set)
+    solver: Solver = field(init=False)
 
     def __post_init__(self) -> None:
+        self.solver = Solver(self.datatypes)
         for check in self.typing.checks:
             if check.function is not None:
                 self.checks.setdefault(check.function, []).append(check)
@@ -259,14 +261,8 @@ class Machine:
         of = self.typing.types[function]
         assert isinstance(of, FunctionType)
         pairs = zip(function.parameters, arguments, of.parameters, strict=True)
-        sizes = solved([(variable.name, value, kind) for variable, value, kind in pairs], known, self.datatypes)
-        for check in self.checks.get(function, ()):
-            names = symbols(check.left) | symbols(check.right)
-            if names <= sizes.keys() and number_of(check.left, sizes) != number_of(check.right, sizes):
-                given = ", ".join(f"{name} = {sizes[name]}" for name in sorted(names))
-                words = f"{shown(check.left)} and {shown(check.right)} must be equal, and {given}"
-                raise CallError(f"{check.within}: {check.reason}: {words}")
-        return sizes
+        values = [(variable.name, value, kind) for variable, value, kind in pairs]
+        return self.solver.sizes(values, known, self.checks.get(function, ()))
 
 
 def _fits(pattern: Pattern, value: Any, values: Values) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from workbench.errors import CallError
 from workbench.graph.evaluation.values import Data
-from workbench.graph.terms.datatypes import Datatypes
+from workbench.graph.terms.datatypes import DataDefinition, Datatypes, Variant
 from workbench.graph.terms.dimensions import Dimension, replaced, shown, symbols, value_of
 from workbench.graph.terms.dimensions import dimension as made
 from workbench.graph.terms.types import DataType, TensorType, TupleType, Type, variables_of
 from workbench.graph.typing.exhaustiveness import applied
+from workbench.graph.typing.state import Check
 from workbench.lang.resolve.call_arguments import solve_for
 
 _MOST_VALUES = 1000
@@ -23,8 +25,52 @@ def solved(values: list[tuple[str, Any, Type]], known: Mapping[str, int], dataty
     Dimensions that are arithmetic are solved for their one unknown, as long as that finds any.  Of long data only the
     beginning is looked at.  CallError if two shapes disagree.
     """
+    return solution(extents(values, datatypes), known)
+
+
+Extents = list[tuple[str, Dimension, int]]
+
+
+class Solver:
+    """Solves for the dimensions of calls again and again, and remembers what it found for the same extents."""
+
+    def __init__(self, datatypes: Datatypes) -> None:
+        self.datatypes = datatypes
+        self.found: dict[Any, tuple[Extents, dict[str, int]]] = {}
+
+    def sizes(
+        self, values: list[tuple[str, Any, Type]], known: dict[str, int], checks: Sequence[Check]
+    ) -> dict[str, int]:  # fmt: skip
+        """What `solved` finds; CallError if `checks` do not hold."""
+        told = extents(values, self.datatypes)
+        key = tuple(known.items()), tuple([(id(dim), extent) for _, dim, extent in told]), id(checks)
+        if key not in self.found:
+            if len(self.found) >= _MOST_VALUES:
+                self.found = {}
+            self.found[key] = told, _checked(solution(told, known), checks)  # with the dimensions whose ids these are
+        return self.found[key][1]
+
+
+def _checked(sizes: dict[str, int], checks: Sequence[Check]) -> dict[str, int]:
+    """The sizes, if what must be equal is."""
+    for check in checks:
+        names = symbols(check.left) | symbols(check.right)
+        if names <= sizes.keys() and value_of(check.left, sizes) != value_of(check.right, sizes):
+            given = ", ".join(f"{name} = {sizes[name]}" for name in sorted(names))
+            words = f"{shown(check.left)} and {shown(check.right)} must be equal, and {given}"
+            raise CallError(f"{check.within}: {check.reason}: {words}")
+    return sizes
+
+
+def extents(values: list[tuple[str, Any, Type]], datatypes: Datatypes) -> Extents:
+    """Each dimension of the tensors in some values with its extent, and in words where it is; none twice."""
+    every = [each for name, value, of in values for each in _extents(name, value, of, datatypes)]
+    return list({(id(dim), extent): (where, dim, extent) for where, dim, extent in reversed(every)}.values())[::-1]
+
+
+def solution(found: Extents, known: Mapping[str, int]) -> dict[str, int]:
+    """The dimensions that extents tell, as `solved` finds them."""
     sizes = dict(known)
-    found = [each for name, value, of in values for each in _extents(name, value, of, datatypes)]
     origin: dict[str, str] = dict.fromkeys(known, "what was given by name")
     while True:
         before = len(sizes)
@@ -56,6 +102,7 @@ def _extents(name: str, value: Any, of: Type, datatypes: Datatypes) -> list[tupl
     found: list[tuple[str, Dimension, int]] = []
     stack: list[tuple[Any, Type]] = [(value, of)]
     looked = 0
+    fields: dict[tuple[int, str], tuple[Type, ...]] = {}
     while stack and looked < _MOST_VALUES:
         inner, kind = stack.pop()
         looked += 1
@@ -65,14 +112,29 @@ def _extents(name: str, value: Any, of: Type, datatypes: Datatypes) -> list[tupl
                 found += [(f"{name}, dimension {d}", dim, shape[d]) for d, dim in enumerate(dims)]
             case TupleType(items):
                 stack += list(zip(inner, items, strict=True))[::-1]
-            case DataType(_, arguments) if isinstance(inner, Data) and _has_dimensions(kind):
-                definition, variant = datatypes.constructors[inner.constructor]
-                meaning = dict(zip(definition.parameters, arguments, strict=True))
-                fields = [applied(field, meaning) for field in variant.fields]
-                stack += list(zip(inner.fields, fields, strict=True))[::-1]
+            case DataType() if isinstance(inner, Data):
+                key = id(kind), inner.constructor
+                if key not in fields:
+                    fields[key] = _fields(kind, datatypes.constructors[inner.constructor])
+                stack += list(zip(inner.fields, fields[key], strict=False))[::-1]
             case _:
                 pass
     return found
+
+
+@lru_cache(_MOST_VALUES)
+def _fields(of: DataType, made: tuple[DataDefinition, Variant]) -> tuple[Type, ...]:
+    """The types of a constructor's fields, the same objects each time; none if they have no dimension."""
+    if not _has_dimensions(of):
+        return ()
+    definition, variant = made
+    meaning = dict(zip(definition.parameters, of.arguments, strict=True))
+    return tuple(_same(applied(field, meaning)) for field in variant.fields)
+
+
+@lru_cache(_MOST_VALUES)
+def _same(of: Type) -> Type:
+    return of
 
 
 def _has_dimensions(of: Type) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.errors import BuildError, CallError, shown, unknown_name
+from workbench.errors import BuildError, CallError, ModelError, shown, unknown_name
 from workbench.graph.evaluation.arguments import converted
 from workbench.graph.running.drivers import Driver, dense
 from workbench.graph.running.profiles import Profile, profiled
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, Nested, Value, flat, mapped
 from workbench.graph.running.recording.segments import whole_segment
+from workbench.graph.running.recursion.walks import Walks
 from workbench.graph.running.specimens import specimens
 from workbench.graph.running.symbolic_calls import symbolic_call
 from workbench.graph.running.torch_tensors import from_torch, to_torch
@@ -36,9 +38,9 @@ class BuiltModel:
     Takes what the interpreter takes, and tensors of PyTorch; where all tensors that are given are PyTorch's, so are the
     results.  Results are new arrays.  A model that is straight is one program in C for each combination of sizes, made
     when that is first met (when it is built, if all its sizes are numbers), up to sixteen of them; then its operators
-    run one by one, by kernels for all sizes.  Any other model is driven by the interpreter's
-    machine over programs for its straight pieces.  CallError for arguments that do not fit, KernelError for an
-    index out of range.
+    run one by one, by kernels for all sizes.  Any other model is a set of functions of Python
+    over programs for its straight pieces; equal pieces that do not wait for one another run as one.  CallError for
+    arguments that do not fit, KernelError for an index out of range.
     """
 
     def __init__(self, model: Model, calls: Mapping[str, Callable[..., Any]], threads: int | None) -> None:
@@ -48,6 +50,7 @@ class BuiltModel:
         self._entry = self._driver.closure(model.entry)
         self._driver.sized.add(self._entry.function)
         self._segment = whole_segment(self._entry.code, self._entry.function)
+        self._walks = None if self._segment else _walks(self._driver, model.entry)
         self._known: dict[tuple[Any, ...], Callable[[tuple[Any, ...]], Any]] = {}
         of = model.type_of(model.entry)
         assert isinstance(of, FunctionType)
@@ -87,12 +90,18 @@ class BuiltModel:
             arguments = self._arguments(plain, sizes)
             program = None if self._segment is None else self._program(arguments, sizes)
             if program is None:
-                found = self._driver.call(self._entry, arguments, dict(sizes))
+                found = self._controlled(arguments, dict(sizes))
             else:
                 given = list(flat(tuple(mapped(arguments[at], dense) for at in self._picks())))
                 found = _nested(program, program.run(given))
                 self._remember(arrays, sizes, program, is_torch=is_torch)
         return to_torch(found) if is_torch else found
+
+    def _controlled(self, arguments: tuple[Nested, ...], sizes: dict[str, int]) -> Nested:
+        """The value of a model with control flow, or with ever new sizes."""
+        if self._walks is None:
+            return self._driver.call(self._entry, arguments, sizes)
+        return self._walks.call(arguments, sizes)
 
     def _settings(self) -> Any:
         return settings() if self.threads is None else settings(threads=self.threads)
@@ -159,13 +168,20 @@ class BuiltModel:
 
     def __str__(self) -> str:
         of = print_type(self.model.type_of(self.model.entry))
-        straight, driven = "one program in C for each sizes met", "driven, with programs for straight pieces"
+        straight, driven = "one program in C for each sizes met", "driven by Python, with programs for straight pieces"
         kind = straight if self.is_straight else driven
         lines = [f"{self.model.entry}: {of}", f"  {kind}; {len(self.programs)} made"]
         return "\n".join([*lines, *(f"  {program}" for program in self.programs)])
 
     def __repr__(self) -> str:
         return f"<BuiltModel {self.model.entry}: {len(self.programs)} programs>"
+
+
+def _walks(driver: Driver, entry: str) -> Walks | None:
+    """The functions of a model as Python runs them; None for those that only the interpreter's machine can."""
+    with suppress(ModelError):
+        return Walks(driver, entry)
+    return None
 
 
 def _nest(of: Type, waiting: Iterator[Value]) -> Nested:

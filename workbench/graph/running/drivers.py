@@ -19,10 +19,14 @@ from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, Nested, flat, mapped
 from workbench.graph.running.recording.segments import Segment, segmented, straight_functions
 from workbench.graph.running.recording.tracing import Tracer
-from workbench.graph.terms.nodes import Term
+from workbench.graph.terms.nodes import Call, Function, Term
+from workbench.graph.terms.types import FunctionType, TensorType, Type, variables_of
+from workbench.lang.operator import Operator
 from workbench.runtime.host.locks import Lock
 
 Key = tuple[Any, ...]
+MOST_SOLUTIONS = 1024
+"""Of the dimensions of one function."""
 MOST_SIZES = 16
 """Of one segment: what is met with more is computed operator by operator, with kernels for all sizes."""
 
@@ -45,6 +49,8 @@ class Driver(Machine):
         self.tracer = Tracer(self.functions, self.datatypes, self.typing, foreign=self.foreign)
         self.lock = Lock()
         self.met: dict[Segment, int] = {}
+        self._places: dict[Function, tuple[int, ...]] = {}
+        self._solutions: dict[Function, dict[Key, dict[str, int]]] = {}
 
     def named(self, name: str) -> Any:
         """A function of the model as a value, or the function of Python in its place."""
@@ -79,6 +85,29 @@ class Driver(Machine):
         """The dimensions of a call; CallError if its arguments disagree about them."""
         return self._sizes(closure.function, arguments, sizes) if closure.function in self.sized else sizes
 
+    def sizes_of_call(self, function: Function, arguments: tuple[Any, ...], sizes: dict[str, int]) -> dict[str, int]:
+        """The same for a function whose dimensions count, where `sizes` are those of the functions around it.
+
+        Where tensors tell all of them, what data hold is not looked through: whoever called has, or computed it.
+        """
+        places = self._places.get(function)
+        if places is None:
+            places = self._places[function] = _tensor_places(self.typing.types[function])
+        known = self._solutions.setdefault(function, {})
+        key = tuple(sizes.items()), tuple([arguments[at].shape for at in places])
+        if key not in known:
+            found = self._sizes(function, arguments, sizes)
+            if len(places) < len(arguments) and not _named(self.typing.types[function], places) >= found.keys() - sizes:
+                return found
+            if len(known) >= MOST_SOLUTIONS:
+                known.clear()
+            known[key] = found
+        return known[key]
+
+    def operator_call(self, node: Call, op: Operator, arguments: tuple[Any, ...], sizes: Mapping[str, int]) -> Any:
+        """The value of a call of an operator that was not known before it ran."""
+        return self._operator(node, op, arguments, Activation({}, None, dict(sizes)))
+
     # --- steps
 
     def _step(self, stack: Any, frame: Any, node: Term) -> None:
@@ -96,6 +125,18 @@ class Driver(Machine):
         found = iter(program.run(list(flat(tuple(values)))))
         for term, nested in zip(segment.outputs, program.recording.outputs, strict=True):
             activation.values[term] = mapped(nested, lambda _: next(found))
+
+
+def _tensor_places(of: Type) -> tuple[int, ...]:
+    """Which parameters of a function are tensors."""
+    assert isinstance(of, FunctionType)
+    return tuple(at for at, each in enumerate(of.parameters) if isinstance(each, TensorType))
+
+
+def _named(of: Type, places: tuple[int, ...]) -> set[str]:
+    """The dimensions that are in the types of some parameters."""
+    assert isinstance(of, FunctionType)
+    return {name for at in places for name, kind in variables_of(of.parameters[at]).items() if kind == "dimension"}
 
 
 def dense(array: Any) -> Array:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from workbench.graph.memory import Buffer, Lifetimes, MemoryPlan, Share, Step, plan
 from workbench.graph.memory.steps import Place
+from workbench.graph.running.recording.independent_calls import Beside
 from workbench.graph.running.recording.overwriting import overwritable
 from workbench.graph.running.recording.recordings import RecordedCall, Recording, Value, flat
 from workbench.graph.running.recording.views import is_view
@@ -49,14 +50,30 @@ class Storage:
         roots = (self.root(value) for value in flat(self.recording.outputs))
         return tuple(dict.fromkeys(root for root in roots if root in computed))
 
-    def lifetimes(self, result: Place = "outside") -> Lifetimes:
-        """The calls as steps; the tensors that are given are outside, those that are asked for have that place."""
+    def lifetimes(self, result: Place = "outside", beside: Beside = ()) -> Lifetimes:
+        """The calls as steps; the tensors that are given are outside, those that are asked for have that place.
+
+        Calls that run `beside` one another are one step, named like the first of them.
+        """
         outside = (*self.recording.inputs, *self.recording.constants)
         buffers = {value: Buffer(value.name, value.bytes, "outside") for value in outside}
         for call in self.recording.calls:
             for value in call.results:
                 buffers[value] = Buffer(value.name, value.bytes, result if value in self.results else "temporary")
-        return Lifetimes(tuple(map(self._step, self.recording.calls)), tuple(buffers.values()))
+        return Lifetimes(self._steps(beside), tuple(buffers.values()))
+
+    def _steps(self, beside: Beside) -> tuple[Step, ...]:
+        """A step for each call or group, in an order in which each comes after what it reads."""
+        joined = {call: _joined(group) for group in beside for call in group}
+        waiting = list(dict.fromkeys(joined.get(call) or self._step(call) for call in self.recording.calls))
+        missing = {name for step in waiting for name in step.writes}
+        found: list[Step] = []
+        while waiting:
+            step = next(each for each in waiting if missing.isdisjoint(each.reads))
+            waiting.remove(step)
+            missing -= {*step.writes}
+            found.append(step)
+        return tuple(found)
 
     def _step(self, call: RecordedCall) -> Step:
         reads = tuple(dict.fromkeys(value.name for value in call.reads))
@@ -65,6 +82,12 @@ class Storage:
             return Step(call.name, reads, writes, (Share("view", writes[0], reads[0]),))
         shares = (Share("overwrite", writes[0], value.name) for value in overwritable(call))
         return Step(call.name, reads, writes, tuple(shares))
+
+
+def _joined(group: tuple[RecordedCall, ...]) -> Step:
+    """Calls that run beside one another: none may overwrite what another reads."""
+    reads = dict.fromkeys(value.name for call in group for value in call.reads)
+    return Step(group[0].name, tuple(reads), tuple(value.name for call in group for value in call.results))
 
 
 @record(eq=False)

@@ -15,12 +15,13 @@ from workbench.errors import KernelError, LoweringError
 from workbench.graph.running.hosted_calls import Hosted, by_oracle, computed, host_function
 from workbench.graph.running.memory_plans import Storage, arena
 from workbench.graph.running.packed_constants import PackedConstants, packed_constant
+from workbench.graph.running.recording.independent_calls import Beside, side_by_side
 from workbench.graph.running.recording.recordings import Array, OperatorCall, RecordedCall, Recording, Value, flat
 from workbench.graph.running.runners import runner
-from workbench.graph.running.step_kernels import StepKernel, step_kernels
+from workbench.graph.running.step_kernels import StepKernel, most_workspace, step_kernels
 from workbench.records import record
 from workbench.runtime.arrays.memory import result_maker
-from workbench.runtime.host.machine import thread_count
+from workbench.runtime.host.machine import this_machine, thread_count
 from workbench.settings import current
 
 ALIGNMENT = 128
@@ -57,12 +58,16 @@ class Program:
     def __init__(self, recording: Recording, threads: int | None, packed: PackedConstants | None = None) -> None:
         self.recording, self.threads = recording, threads
         self.storage = Storage(recording)
-        self.arena = arena(self.storage.lifetimes())
-        by_name = {call.name: call for call in recording.calls}
-        self.calls = [by_name[name] for name in self.arena.order if by_name[name] not in self.storage.views]
-        on_host = {call: function for call in self.calls if (function := host_function(call)) is not None}
-        own = (call for call in self.calls if isinstance(call, OperatorCall) and call not in on_host)
+        calls = [call for call in recording.calls if call not in self.storage.views]
+        on_host = {call: function for call in calls if (function := host_function(call)) is not None}
+        own = (call for call in calls if isinstance(call, OperatorCall) and call not in on_host)
         kernels = step_kernels(own, self.constants_of)
+        self.groups = {group[0].name: group for group in self._beside(kernels)}
+        self._spaces = {name: most_workspace(map(kernels.get, group)) for name, group in self.groups.items()}
+        self.arena = arena(self.storage.lifetimes(beside=tuple(self.groups.values())))
+        by_name = {call.name: (call,) for call in recording.calls} | self.groups
+        ordered = (call for name in self.arena.order for call in by_name[name])
+        self.calls = [call for call in ordered if call not in self.storage.views]
         self.packed = self._packed(kernels, {} if packed is None else packed)
         self._assemble(kernels, on_host)
         self._spare: list[Frame] = []
@@ -92,6 +97,15 @@ class Program:
         return self.slot[self.storage.root(value)]
 
     # --- assembly
+
+    def _beside(self, kernels: Mapping[OperatorCall, StepKernel | LoweringError]) -> Beside:
+        """Calls that run beside one another, each by a thread of its own."""
+        shares = {
+            call: kernel.shares for call, kernel in kernels.items()
+            if isinstance(kernel, StepKernel) and all(value.bytes for value in call.results)
+        }  # fmt: skip
+        machine = this_machine()
+        return side_by_side(self.recording, shares, thread_count(self.threads), machine.costs.region_seconds)
 
     def _packed(
         self, kernels: Mapping[OperatorCall, StepKernel | LoweringError], known: PackedConstants
@@ -133,7 +147,7 @@ class Program:
             self.parts.append(Hosted(number, call, on_host.get(call) or by_oracle(call)))
         if begin < len(self.steps):
             self.parts.append(Native(begin, len(self.steps)))
-        self.step_table = np.array(self.steps, np.int64).reshape(-1, 6)
+        self.step_table = np.array(self.steps, np.int64).reshape(-1, 8)
         self.place_table = np.array([*self.places, 0], np.int64)
         self.copy_table = np.array([*self.copies, (0, 0, 0)], np.int64)
         self._tables = [table.ctypes.data for table in (self.step_table, self.place_table, self.copy_table)]
@@ -163,7 +177,8 @@ class Program:
                 self.copies.append((self.slot_of(result), self.slot_of(initial), result.bytes))
             elif output in kernel.zeros:
                 self.copies.append((self.slot_of(result), -1, result.bytes))
-        self.steps.append((kernel.address, number, first, len(kernel.parameters), begin, len(self.copies)))
+        beside = len(self.groups.get(call.name, (call,))), self._spaces.get(call.name, 0)
+        self.steps.append((kernel.address, number, first, len(kernel.parameters), begin, len(self.copies), *beside))
         self.stepped.append((call, kernel))
 
     def _finisher(self) -> Callable[[list[Array], list[Array]], list[Array]]:
@@ -262,7 +277,8 @@ class Program:
         return self._new_frame(threads)
 
     def _new_frame(self, threads: int) -> Frame:
-        workspace = max((kernel.workspace(threads) for _, kernel in self.stepped), default=0)
+        alone = (kernel.workspace(threads) for _, kernel in self.stepped)
+        workspace = max((*alone, *(count * space for *_, count, space in self.steps)), default=0)
         memory = np.empty(self.arena.bytes + workspace + 2 * ALIGNMENT, np.uint8)
         base = -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
         head = (ctypes.c_uint64 * (FIRST_SLOT + len(self.slot)))(*self._tables, base + self.arena.bytes)

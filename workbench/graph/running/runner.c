@@ -5,10 +5,11 @@
 
 typedef int64_t (*wb_step)(void *const *data, void *workspace, int threads);
 
-/* A step takes the slots places[first...]; before it the copies numbered copy_begin..copy_end are made. */
+/* A step takes the slots places[first...]; before it the copies numbered copy_begin..copy_end are made.  It and those
+   behind it, `beside` in all, do not wait for one another: each may run in a thread of its own, with as much workspace. */
 typedef struct {
     wb_step run;
-    int64_t number, first, count, copy_begin, copy_end;
+    int64_t number, first, count, copy_begin, copy_end, beside, workspace;
 } wb_model_step;
 
 /* From a slot to another; zeros if there is none to copy from (-1). */
@@ -47,24 +48,60 @@ typedef struct {
     void *slots[];
 } wb_model_frame;
 
+static int64_t wb_model_step_run(const wb_model_frame *frame, const wb_model_step *step, void *workspace, int threads,
+                                 int64_t *nanoseconds) {
+    void *const *slots = frame->slots;
+    int64_t before = nanoseconds ? wb_model_now() : 0;
+    for (int64_t c = step->copy_begin; c < step->copy_end; ++c) {
+        const wb_model_copy *copy = &frame->copies[c];
+        if (copy->from < 0) __builtin_memset(slots[copy->to], 0, (__SIZE_TYPE__)copy->bytes);
+        else __builtin_memmove(slots[copy->to], slots[copy->from], (__SIZE_TYPE__)copy->bytes);
+    }
+    void *data[WB_MODEL_MOST];
+    for (int64_t p = 0; p < step->count; ++p) data[p] = slots[frame->places[step->first + p]];
+    int64_t status = step->run(data, workspace, threads);
+    if (nanoseconds) nanoseconds[step->number] += wb_model_now() - before;
+    return status;
+}
+
+/* The status of the first of these steps that failed, with its number as below; 0 if none did. */
+static int64_t wb_model_beside(const wb_model_frame *frame, int64_t at, int threads, int64_t *nanoseconds) {
+    const wb_model_step *steps = &frame->steps[at];
+    int count = (int)steps->beside;
+    int64_t failed[WB_MODEL_MOST] = {0};
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads < count ? threads : count) schedule(static, 1)
+#endif
+    for (int i = 0; i < count; ++i) {
+        char *workspace = (char *)frame->workspace + i * steps->workspace;
+        failed[i] = wb_model_step_run(frame, &steps[i], workspace, 1, nanoseconds);
+    }
+    for (int i = 0; i < count; ++i) {
+        if (failed[i]) return ((at + i + 1) << 32) | (uint32_t)failed[i];
+    }
+    return 0;
+}
+
+#ifdef _OPENMP
+enum { wb_model_has_threads = 1 };
+#else
+enum { wb_model_has_threads = 0 };
+#endif
+
 /* 0 if all went well, else the number of the step that failed, counted from 1, above the 32 bits of its status.
    nanoseconds, by numbers of calls, may be null. */
 __attribute__((visibility("default")))
 int64_t wb_model_run(const wb_model_frame *frame, int64_t begin, int64_t end, int threads, int64_t *nanoseconds) {
-    void *const *slots = frame->slots;
     if (wb_model_forked) threads = 1;
     for (int64_t at = begin; at < end; ++at) {
         const wb_model_step *step = &frame->steps[at];
-        int64_t before = nanoseconds ? wb_model_now() : 0;
-        for (int64_t c = step->copy_begin; c < step->copy_end; ++c) {
-            const wb_model_copy *copy = &frame->copies[c];
-            if (copy->from < 0) __builtin_memset(slots[copy->to], 0, (__SIZE_TYPE__)copy->bytes);
-            else __builtin_memmove(slots[copy->to], slots[copy->from], (__SIZE_TYPE__)copy->bytes);
+        if (wb_model_has_threads && threads > 1 && step->beside > 1) {
+            int64_t failed = wb_model_beside(frame, at, threads, nanoseconds);
+            if (failed) return failed;
+            at += step->beside - 1;
+            continue;
         }
-        void *data[WB_MODEL_MOST];
-        for (int64_t p = 0; p < step->count; ++p) data[p] = slots[frame->places[step->first + p]];
-        int64_t status = step->run(data, frame->workspace, threads);
-        if (nanoseconds) nanoseconds[step->number] += wb_model_now() - before;
+        int64_t status = wb_model_step_run(frame, step, frame->workspace, threads, nanoseconds);
         if (status) return ((at + 1) << 32) | (uint32_t)status;
     }
     return 0;

@@ -39,12 +39,15 @@ from workbench.runtime.compilers.storage import default_database, subdirectory, 
 from workbench.runtime.host.machine import thread_count
 from workbench.runtime.kernels.border import kernel_part
 from workbench.schedules import Schedule
+from workbench.schedules.analysis.thread_shares import ThreadShares, thread_shares
 from workbench.schedules.recipes.products.known_operands import known_operands
 from workbench.settings import current
 
-FORMAT = 2
+FORMAT = 3
 ALIGNMENT = 64
 """Of the workspace of a kernel."""
+WORKSPACE_ALIGNMENT = 128
+"""Of that of kernels that run beside one another: no two have a line in common, nor a pair of lines."""
 STEP = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 
 
@@ -54,7 +57,7 @@ class StepKernel:
 
     `parameters` are the tensors it takes, inputs before outputs; `zeros` those outputs that must hold zeros before;
     `workspace` gives the bytes it needs for so many threads.  Of constants that it takes `packed` the parameters are
-    the packed arrays.
+    the packed arrays.  `shares` are what of it threads divide.
     """
 
     key: str
@@ -64,6 +67,7 @@ class StepKernel:
     address: int
     workspace: Callable[[int], int]
     packed: tuple[PackedConstant, ...] = ()
+    shares: ThreadShares = ThreadShares(0.0, 0.0)
 
     def run(self, arrays: Iterable[Array], threads: int = 1) -> None:
         """Compute on these arrays, its parameters in order."""
@@ -83,6 +87,12 @@ class PackedConstant:
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     kernel: StepKernel
+
+
+def most_workspace(kernels: Iterable[StepKernel | LoweringError | None]) -> int:
+    """The bytes that each of these kernels can do with on one thread, aligned."""
+    most = max((kernel.workspace(1) for kernel in kernels if isinstance(kernel, StepKernel)), default=0)
+    return -(-most // WORKSPACE_ALIGNMENT) * WORKSPACE_ALIGNMENT
 
 
 def step_kernels(
@@ -119,11 +129,11 @@ def _key(call: OperatorCall, constants: frozenset[str], around: str) -> str:
 def _made(key: str, call: OperatorCall, constants: frozenset[str]) -> StepKernel | LoweringError:
     """A kernel generated and compiled; its record is kept."""
     try:
-        kernel, packings = _generated(call, constants)
+        kernel, packings, shares = _generated(call, constants)
     except LoweringError as error:
         return error
     facts = _compiled(kernel, aliases=bool(read_at_own_cell(call.op)))
-    facts["packed"] = [_packed(each) for each in packings]
+    facts |= {"packed": [_packed(each) for each in packings], "shares": [shares.divided, shares.alone]}
     with suppress(OSError):
         write_file(_place(key), json.dumps(facts).encode())
     opened = _opened(key, facts)
@@ -155,12 +165,16 @@ def step_schedule(call: OperatorCall) -> Schedule:
     return _plan(call).schedule
 
 
-def _generated(call: OperatorCall, constants: frozenset[str] = frozenset()) -> tuple[Kernel, tuple[Packing, ...]]:
-    """The kernel that a call of the operator with dense arrays of these types would run, and those that pack constants.
+def _generated(
+    call: OperatorCall, constants: frozenset[str] = frozenset()
+) -> tuple[Kernel, tuple[Packing, ...], ThreadShares]:
+    """The kernel that a call of the operator with dense arrays of these types would run, those that pack constants, and
+    what of it threads divide.
     """
     with known_operands(constants):
         plan = _plan(call)
-    return packed_inputs(plan.schedule, plan.target, constants, unchecked=plan.unchecked)
+    made = packed_inputs(plan.schedule, plan.target, constants, unchecked=plan.unchecked)
+    return *made, thread_shares(plan.schedule, plan.target)
 
 
 def _plan(call: OperatorCall) -> Plan:
@@ -215,7 +229,8 @@ def _opened(key: str, facts: Mapping[str, Any]) -> StepKernel | None:
         shape = tuple(each["shape"])
         packed.append(PackedConstant(each["array"], each["source"], np.dtype(each["dtype"]), shape, own))
     names = tuple(facts["parameters"]), tuple(facts["zeros"])
-    return StepKernel(key, *names, checks, address, workspace, tuple(packed))
+    shares = ThreadShares(*facts.get("shares", (0.0, 0.0)))
+    return StepKernel(key, *names, checks, address, workspace, tuple(packed), shares)
 
 
 # -- What kernels depend on beside operator and sizes ----------------------------------------------

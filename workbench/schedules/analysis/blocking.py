@@ -16,6 +16,9 @@ from workbench.schedules.analysis.structure import Structure
 from workbench.target import Target
 from workbench.target_costs import Costs
 
+ABREAST = 2
+"""Registers of a row at most, of which others are computed beside it; longer ones have sums enough."""
+
 NARROWEST = 4
 """Cells of a row that are worth a register, even one that is not full."""
 
@@ -59,6 +62,8 @@ def _across(shape: Structure, target: Target, lanes: int, waiting: Collection[st
         return None
     vector = candidates[-1]
     row = _row(shape, vector, waiting)
+    if row is None and (abreast := _abreast(shape, vector, lanes, waiting, target)) is not None:
+        return Blocking("across", vector, -(-(shape.trip(vector) or 1) // lanes) * lanes, (abreast,))
     if row is None:
         strip, many = _strip(shape, vector, lanes, target.cores), at_least(shape.trip(shape.reduced[-1]), 2 * TERMS)
         return Blocking("across", vector, strip, (), None, TERMS if strip >= STRIP[0] and many else 1)
@@ -149,6 +154,32 @@ def _row(shape: Structure, vector: str, waiting: Collection[str]) -> str | None:
     ]  # fmt: skip
     shared = [d for d in shared if at_least(shape.trip(d), 2)]
     return max(shared, key=lambda d: shape.trip(d) or 1 << 30, default=None)
+
+
+def _abreast(
+    shape: Structure, vector: str, lanes: int, waiting: Collection[str], target: Target
+) -> tuple[str, int] | None:
+    """Short rows side by side, where their windows overlap: the sums of one alone would wait for their own last values.
+
+    A row of a few cells is one or two registers, and so are its sums (a convolution of each channel by itself).
+    """
+    vectors = -(-(shape.trip(vector) or 1 << 30) // lanes)
+    most = target.tile[0] * target.tile[1] // max(1, vectors)
+    windows = [
+        d for d in shape.free
+        if d != vector and d not in waiting and at_least(shape.trip(d), 2) and _overlaps(shape, d)
+    ]  # fmt: skip
+    if vectors > ABREAST or most < 2 or not windows:
+        return None
+    dim = max(windows, key=lambda d: shape.trip(d) or 1 << 30)
+    return dim, _height(shape.trip(dim), most, vectors, target.costs)
+
+
+def _overlaps(shape: Structure, dim: str) -> bool:
+    """Whether neighbours along a dim read cells in common, which a loop of the reduction reaches as well."""
+    steps = [(abs(r.along(dim) or 0), [abs(r.along(d) or 0) * (shape.trip(d) or 1) for d in shape.reduced])
+             for r in shape.reads]  # fmt: skip
+    return any(step and any(step < reach and reach % step == 0 for reach in reaches) for step, reaches in steps)
 
 
 def _panel(shape: Structure) -> tuple[str, int] | None:

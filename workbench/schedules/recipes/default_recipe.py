@@ -135,6 +135,8 @@ UNBLOCKED = (
 AFTER = (
     Row("tile_fusion", "loops.tile_fusion:with_fused_producers",
         "a large temporary is made in the loops that ask for each of its parts once", has_temporaries),
+    Row("own_windows", "memory.own_windows:with_own_windows",
+        "what a thread's windows read of a temporary it makes itself", has_temporaries),
     Row("loop_order", "loops.loop_choices:reordered", "another order of loops may be better", tuned,
         takes=("blocked", "target")),
     Row("vectorization", "loops.vectorization:vectorized", "neighbours in memory in the lanes of a register",

@@ -49,14 +49,14 @@ def _inside(schedule: Schedule, array: str, rows: int, cores: int) -> Schedule:
     users = [s for s in schedule.program.statements if s not in made and _reading(s, array)]
     if len(made) != 1 or len(users) != 1 or made[0].kind != "assign":
         return schedule
-    loop = _deepest(schedule, made[0], users[0], array)
+    loop = deepest(schedule, made[0], users[0], array)
     if loop is None:
         return _in_blocks(schedule, users[0], array, rows, cores)
-    return _computed_at(schedule, array, loop_of(users[0].name, loop.name), 1) or schedule
+    return computed_at(schedule, array, loop_of(users[0].name, loop.name), 1) or schedule
 
 
-def _computed_at(schedule: Schedule, array: str, loop: str, most: float) -> Schedule | None:
-    """The array computed in a loop, where that is legal and takes not too many times the instances."""
+def computed_at(schedule: Schedule, array: str, loop: str, most: float) -> Schedule | None:
+    """The array computed in a loop of its user, where that is legal and takes not too many times the instances."""
     step = compute_at(array, loop)
     try:
         after = step.on(schedule) if step.recomputed(schedule).ratio <= most else None
@@ -72,7 +72,7 @@ def _in_blocks(schedule: Schedule, user: ProgramStatement, array: str, rows: int
     """
     loops = path(schedule.tree, user.id)
     if loops and all(schedule.program.arrays[t].scope == "local" for t, _ in user.targets):
-        return _computed_at(schedule, array, loop_of(user.name, loops[0].name), TWICE) or schedule
+        return computed_at(schedule, array, loop_of(user.name, loops[0].name), TWICE) or schedule
     name = getattr(loops[0].row(user.id), "name", "") if loops else ""
     trip = structure(schedule.program, user.id).trip(name) if name else None
     if trip is None or user.kind != "assign" or loops[0].kind != "serial" or loops[0].name != name:
@@ -85,14 +85,14 @@ def _in_blocks(schedule: Schedule, user: ProgramStatement, array: str, rows: int
         blocked = (blocks := tile({loop_of(user.name, name): block})).on(schedule)
     except ScheduleError:
         return schedule
-    return _computed_at(blocked, array, blocks.blocks[0], TWICE) or schedule
+    return computed_at(blocked, array, blocks.blocks[0], TWICE) or schedule
 
 
 def _reading(statement: ProgramStatement, array: str) -> list[Read]:
     return [r for r in reads_of(*statement.values) if r.tensor == array]
 
 
-def _deepest(schedule: Schedule, maker: ProgramStatement, user: ProgramStatement, array: str) -> Loop | None:
+def deepest(schedule: Schedule, maker: ProgramStatement, user: ProgramStatement, array: str) -> Loop | None:
     """The last of the user's leading loops each of which walks along one dimension of the array, whole."""
     shared = _shared(schedule.program, maker, user, array)
     found, trips = None, 1

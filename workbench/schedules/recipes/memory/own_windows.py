@@ -1,0 +1,108 @@
+"""Own windows: what a thread reads of a temporary, it computes itself, where blocks of rows share only a few.
+
+    for c (parallel): for y, x: P(c, y, x) = …;   for y (parallel): for x, c: O(y, x) += P(c, y + kh, x + kw) * K(c, …)
+    →   for y_o (parallel): { for c, y, x: P_local(c, y, x) = …;  for y_i: for x, c: O(y, x) += P_local(…) * K(c, …) }
+
+A thread waits for no other in between, and the rows that it writes are in its own cache when it reads them: of a
+convolution that is padded, the copy costs no region of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from math import prod
+
+from workbench.errors import ScheduleError
+from workbench.lang.algebra.normal_form import constant
+from workbench.lang.expr import Index
+from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.program import ProgramStatement
+from workbench.poly.programs.tree import Loop, path
+from workbench.schedules.analysis.structure import structure
+from workbench.schedules.edit import find_loop
+from workbench.schedules.recipes.decisions import decide
+from workbench.schedules.recipes.loops.tile_fusion import computed_at, deepest
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import parallelize, reorder, serial, split
+from workbench.schedules.transform import Transform
+from workbench.target import Target
+
+LEAST = 4
+"""Rows of a block."""
+
+TWICE = 1.3
+"""Times as many instances as before, at most: blocks share the rows at their borders."""
+
+
+def with_own_windows(schedule: Schedule, target: Target) -> Schedule:
+    """Every temporary that one nest reads, in blocks of that nest's parallel loop, one for each core.
+
+    One that the first cache does not hold is made in the loops that ask for each of its parts once, if there are any.
+    """
+    for array in reversed(schedule.program.arrays.values()):
+        if array.role == "temporary" and array.scope == "global":
+            schedule = _inside(schedule, array.name, target)
+    return schedule
+
+
+def _inside(schedule: Schedule, array: str, target: Target) -> Schedule:
+    program = schedule.program
+    made = [s for s in program.statements if any(t == array for t, _ in s.targets)]
+    users = [s for s in program.statements if s not in made and any(r.tensor == array for r in reads_of(*s.values))]
+    if len(made) != 1 or len(users) != 1 or made[0].kind != "assign":
+        return schedule
+    near = target.cache_bytes[0] // 2
+    loop = deepest(schedule, made[0], users[0], array) if _bytes(schedule, array) > near else None
+    if loop is not None and decide(f"{users[0].name}_own_parts", True, (True, False)):
+        return computed_at(schedule, array, f"{users[0].name}/{loop.name}", 1) or schedule
+    around = path(schedule.tree, users[0].id)
+    rows = _rows(schedule, users[0], array, around)
+    if rows is None or target.cores < 2 or any(x.kind == "parallel" for x in path(schedule.tree, made[0].id)):
+        return schedule
+    trip = structure(program, users[0].id).trip(rows.name) or 0
+    size = -(-trip // target.cores)
+    if size < LEAST or not decide(f"{users[0].name}_own_windows", True, (True, False)):
+        return schedule
+    return _in_blocks(schedule, array, f"{users[0].name}/{rows.name}", size) or schedule
+
+
+def _rows(schedule: Schedule, user: ProgramStatement, array: str, around: Sequence[Loop]) -> Loop | None:
+    """The outermost loop along which the array's windows move, where threads divide it, or could as well.
+
+    They divide another loop where each would otherwise read more than its part of the array: the filters of a
+    convolution, of which each thread takes some.
+    """
+    shape = structure(schedule.program, user.id)
+    (read,) = [r for r in shape.reads if r.array == array][:1] or (None,)
+    plain = [x for x in around if isinstance(row := x.row(user.id), Index) and row.name == x.name]
+    rows = next((x for x in plain if (shape.trip(x.name) or 2) > 1), None)
+    if read is None or rows is None or rows.kind not in ("serial", "parallel") or read.along(rows.name) in (0, None):
+        return None
+    divided = next((x for x in around if x.kind == "parallel"), None)
+    if divided is None or divided is rows:
+        return None if divided is None else rows
+    others = {r.array for r in shape.reads if r.array != array}
+    sizes = {name: _bytes(schedule, name) for name in (array, *others)}
+    return rows if sum(sizes[name] for name in others) <= sizes[array] else None
+
+
+def _bytes(schedule: Schedule, array: str) -> int:
+    found = schedule.program.arrays[array]
+    return prod(constant(e) or 0 for e in found.extent) * found.dtype.bytes
+
+
+def _in_blocks(schedule: Schedule, array: str, rows: str, size: int) -> Schedule | None:
+    """A block of rows for each core, with what it reads of the array computed in it; None where that does not help."""
+    user = rows.partition("/")[0]
+    site = find_loop(schedule.program, schedule.tree, rows)
+    outside = site.band.loops[: site.position]
+    steps: list[Transform] = [serial(f"{user}/{x.name}") for x in (*outside, site.loop) if x.kind == "parallel"]
+    steps.append(split(rows, size))
+    if outside:
+        steps.append(reorder(f"{rows}_o", *(f"{user}/{x.name}" for x in outside)))
+    try:
+        after = reduce(lambda found, step: step.on(found), [*steps, parallelize(f"{rows}_o")], schedule)
+    except ScheduleError:
+        return None
+    return computed_at(after, array, f"{rows}_o", TWICE)
