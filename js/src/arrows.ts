@@ -36,13 +36,16 @@ export function toggles(state: State, draw: () => void): HTMLElement[] {
       made(state.shownKinds, false, kind, [h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' }), kind], { class: `kind ${kind}` }),
     ),
     ...(arrays.length > 1
-      ? arrays.map((name) =>
-          made(state.hiddenArrays, true, name, [h('code', {}, name)], {
-            class: 'of-array',
-            'data-array': name,
-            title: `dependences through ${name}`,
-          }),
-        )
+      ? [
+          h('span', { class: 'soft' }, 'through'),
+          ...arrays.map((name) =>
+            made(state.hiddenArrays, true, name, [h('code', {}, name)], {
+              class: 'of-array',
+              'data-array': name,
+              title: `dependences through ${name}`,
+            }),
+          ),
+        ]
       : []),
   ];
 }

@@ -19,12 +19,17 @@ const ALL = '*'; // no nest is called so
 const LEAVING = 700; // milliseconds to get from a button to its map
 const MANY = 5; // nests that cannot be seen at once
 const LOWEST = 150; // pixels of a picture in which something is seen
+const NARROWEST = 225; // pixels of a nest beside others
+const BESIDE = 176; // pixels of axes and sliders beside their picture
+const [AROUND, NAMES, CONTROLS] = [150, 24, 110]; // pixels of height: of what is not pictures, of a nest's names, of its sliders
 
 export class DomainPane {
   private readonly replay: ReplayBar;
   readonly element = h('section', { class: 'pane domain', 'aria-label': 'Iteration domain' });
   plots: Plot[] = [];
   private space = 500;
+  private stacked = false; // nests stand one below another, where two have no room side by side
+  private beside = false; // what is chosen for a nest stands beside its picture
   private tall: number | undefined; // pixels of height of a picture, where its pane has a height of its own
   private readonly looks = new Map<string, Look>();
   private readonly seen = new Map<string, Nest>(); // as it was when its look was last used
@@ -49,7 +54,9 @@ export class DomainPane {
     const wide = (this.element.clientWidth || 540) - 22;
     const shown = this.chosenNests();
     const several = shown.length > 1;
-    this.space = several ? Math.max(225, wide / 2 - 10) : wide;
+    this.stacked = several && wide / 2 - 10 < NARROWEST;
+    this.beside = this.stacked && this.element.closest('.fitted') !== null && this.besideIsLarger(wide, shown.length);
+    this.space = this.beside ? wide - BESIDE : several && !this.stacked ? wide / 2 - 10 : wide;
     const nests = shown.map((nest) => this.nest(nest));
     const note = h(
       'p',
@@ -63,7 +70,7 @@ export class DomainPane {
       this.map.element,
       this.hint() ?? '',
       this.nestButtons(shown) ?? '',
-      h('div', { class: several ? 'nests several' : 'nests' }, ...nests),
+      h('div', { class: `nests${several ? ' several' : ''}${this.stacked ? ' stacked' : ''}${this.beside ? ' beside' : ''}` }, ...nests),
       this.replay.element,
       note,
     );
@@ -75,6 +82,12 @@ export class DomainPane {
       nests[i].querySelector('.plot-box')!.replaceWith(plot.element);
     });
     this.reveal();
+  }
+
+  /** Whether pictures in one column become larger where what is chosen stands beside them, not below. */
+  private besideIsLarger(wide: number, count: number): boolean {
+    const high = (this.element.clientHeight - AROUND) / count;
+    return Math.min(wide - BESIDE, high - NAMES) > Math.min(wide, high - NAMES - CONTROLS);
   }
 
   /** Of many nests one at a time, the one chosen last or the largest; of few, all. */
@@ -116,10 +129,10 @@ export class DomainPane {
   private room(count: number): number | undefined {
     const { element } = this;
     if (!element.closest('.fitted') || !element.clientHeight) return undefined;
-    const rows = Math.ceil(count / 2);
+    const rows = this.stacked ? count : Math.ceil(count / 2);
     const tall = (e: Element) => (e as HTMLElement).offsetHeight;
     const around = [...element.children].filter((e) => !e.matches('.nests, .map')).reduce((sum, e) => sum + tall(e), 0);
-    const inside = Math.max(...[...element.querySelectorAll('.nest')].map(tall));
+    const inside = Math.max(...[...element.querySelectorAll(this.beside ? '.nest > .chips' : '.nest')].map(tall));
     return Math.max(LOWEST, (element.clientHeight - around - GAPS) / rows - inside);
   }
 
@@ -167,7 +180,21 @@ export class DomainPane {
       { class: 'tools' },
       h('span', { class: 'group', role: 'group', 'aria-label': 'what dragging does' }, ...modes, ...maps),
       h('span', { class: 'group kinds' }, ...toggles(this.state, () => this.draw())),
+      this.legend() ?? '',
     );
+  }
+
+  /** What stands behind the points: tiles, threads, lanes. */
+  private legend(): HTMLElement | null {
+    const { statements } = this.state.data.domain;
+    const any = (found: (kind: string) => boolean) => statements.some(({ kinds }) => kinds.some(found));
+    const known: [boolean, string, string][] = [
+      [statements.some(({ tiled }) => tiled > 0), 'tile', 'one tile'],
+      [any((kind) => kind === 'parallel' || kind.startsWith('block') || kind.startsWith('thread')), 'thread', 'one thread'],
+      [any((kind) => kind === 'vector'), 'lane', 'one vector'],
+    ];
+    const items = known.filter(([there]) => there).map(([, name, words]) => h('span', {}, h('i', { class: `behind ${name}` }), words));
+    return items.length ? h('span', { class: 'group kinds legend-behind' }, ...items) : null;
   }
 
   private mode(mode: 'select' | 'tile' | 'skew'): void {

@@ -269,7 +269,7 @@ class Panel {
     this.undo.disabled = !state.past.undo;
     this.redo.disabled = !state.past.redo;
     const count = state.past.steps.length;
-    this.sizes.textContent = count ? `${count} step${count > 1 ? 's' : ''}, legal` : 'in the order of its text';
+    this.sizes.textContent = count ? `${count} step${count > 1 ? 's' : ''}, legal` : 'no steps yet: it runs in the order of its text';
     this.root.classList.toggle('previewing', state.compared !== null);
     this.refusal.draw();
     this.measure.draw();

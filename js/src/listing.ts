@@ -77,7 +77,7 @@ export class Listing {
     const before = this.whole ? 0 : code.start;
     const more = code.start
       ? button(
-          this.whole ? 'only the function' : `${code.start} lines before the function`,
+          this.whole ? '▾ only the function' : `▸ ${code.start} lines before the function`,
           () => {
             this.whole = !this.whole;
             this.fill(code);

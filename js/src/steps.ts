@@ -8,6 +8,14 @@ import type { State } from './state';
 
 const BEGIN = 0.04; // seconds of looking at a time
 const MOST = 4;
+// What most schedules are made of, before all others by name.
+const COMMON = ['tile', 'split', 'interchange', 'reorder', 'vectorize', 'parallelize', 'unroll', 'merge', 'compute_at', 'stage', 'bind'];
+
+/** Kinds of steps in the order they are listed. */
+export function listed(kinds: Iterable<string>): string[] {
+  const place = (kind: string) => (COMMON.includes(kind) ? COMMON.indexOf(kind) : COMMON.length);
+  return [...new Set(kinds)].sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1));
+}
 
 export class StepsPane {
   readonly element = h('section', { class: 'pane steps', 'aria-label': 'Next steps' });
@@ -93,7 +101,7 @@ export class StepsPane {
     if (!steps) return this.list.replaceChildren(h('p', { class: 'soft' }, 'asking which steps are legal …'));
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = steps.filter((offer) => words.every((word) => offer.text.toLowerCase().includes(word)));
-    const kinds = [...new Set(wanted.map((offer) => offer.kind))].sort();
+    const kinds = listed(wanted.map((offer) => offer.kind));
     const groups = kinds.map((kind) =>
       this.group(
         kind,

@@ -91,7 +91,10 @@ export class TreePane {
     if (node.type === 'mark') return [h('span', { class: 'mark' }, `@${node.name}`)];
     if (node.type === 'statement') {
       const number = node.number ?? 0;
-      return [h('b', { class: role(number) }, `${glyph(number)} ${node.name}`), h('span', { class: 'soft detail' }, node.detail)];
+      return [
+        h('b', { class: role(number) }, `${glyph(number)} ${node.name}`),
+        h('span', { class: 'soft detail', title: node.detail }, node.detail),
+      ];
     }
     const kind = node.kind && node.kind !== 'serial' ? h('span', { class: `badge ${node.kind.split('.')[0]}` }, node.kind) : '';
     return [

@@ -19,7 +19,7 @@ LARGEST = 24
 MOST_POINTS = 4000
 TARGET = 6
 VALUES = range(1, 13)
-KEPT = 4
+KEPT, SHORT = 4, 3  # scalars, and sizes (of a filter's window), that are small enough as they are
 ELSEWHERE = 2
 WINDOW = 12
 ROUNDS = 3
@@ -72,7 +72,7 @@ def _small(
     fixed = {**program.sizes, **given}
     if not program.symbols and not given and _fits(statements, fixed, axes):
         return Small(program, {})
-    keep = set(given) | {n for n, v in program.sizes.items() if v <= KEPT and _is_detail(definition, n)}
+    keep = set(given) | {n for n, v in program.sizes.items() if v <= (KEPT if _is_detail(definition, n) else SHORT)}
     start = {n: v for n, v in fixed.items() if n in keep}
     chosen = _search(definition, statements, axes, start, program.sizes)
     changed = {n: v for n, v in chosen.items() if program.sizes.get(n) != v and n not in given}
@@ -178,11 +178,13 @@ def _search(
 ) -> dict[str, int]:
     """Coordinate descent over the free sizes: some rounds, each size in turn; none becomes larger than in `most`."""
     names = [n for n in (*definition.size_names, *definition.scalars) if n not in start]
-    sizes = {**start, **{n: _first_guess(statements, axes, n) for n in names}}
+    sizes = {**start, **{n: _first_guess(definition, statements, axes, n) for n in names}}
     cost = _Cost(statements, axes)
+    sizes |= {n: min(sizes[n], most[n]) for n in names if n in most}
+    searched = [n for n in names if not _only_shapes(definition, n)]
     for _ in range(ROUNDS):
         before = dict(sizes)
-        for name in names:
+        for name in searched:
             values = [v for v in VALUES if v <= max(1, most.get(name, v))]
             sizes[name] = min(values, key=lambda v, n=name: (cost({**sizes, n: v}), v))
         if sizes == before:
@@ -190,9 +192,19 @@ def _search(
     return sizes
 
 
-def _first_guess(statements: list[Statement], axes: Wanted, name: str) -> int:
+def _first_guess(definition: Operator, statements: list[Statement], axes: Wanted, name: str) -> int:
+    if _only_shapes(definition, name):
+        return TARGET
     bounds = [b for s in statements for r in s.ranges if r.index in axes[s.name] for b in (r.lower, r.upper)]
     return TARGET if any(_mentions(b, name) for b in bounds) else ELSEWHERE
+
+
+def _only_shapes(definition: Operator, name: str) -> bool:
+    """Whether a size is that of a result and bounds no index: that of what is scattered into."""
+    results = [definition.tensors[output] for output in definition.outputs]
+    shapes = any(_mentions(extent, name) for tensor in results for extent in tensor.extent)
+    ranges = (r for statement in definition.statements() for r in statement.ranges)
+    return shapes and not any(_mentions(bound, name) for r in ranges for bound in (r.lower, r.upper))
 
 
 def _mentions(expr: Expr, name: str) -> bool:

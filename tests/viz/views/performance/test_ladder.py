@@ -35,6 +35,17 @@ def test_no_line_runs_through_the_name_of_another():
         assert [t for t in through if t.y > line.start[1]] == []
 
 
+def test_each_rung_says_what_its_step_gained():
+    picture = viz.ladder(RUNGS, LINES)
+    assert picture.data.gains == (2.5, 8.0)
+    gained = [text for text in marks(Text) if text.text.endswith("×")]
+    assert [text.text for text in gained] == ["2.5×", "8×"]
+    for text in gained:
+        assert text.x + text.width <= picture.scene.width
+    lost = viz.ladder([("naive", 4.0), ("tile(m=8)", 3.0)])
+    assert "0.75×" in str(lost), "what is lost is said as well"
+
+
 def test_no_line_is_seen_through_a_number():
     grounds = [box for box in marks(Box) if box.fill == "ground"]
     rates = [text for text in marks(Text) if text.text in ("2", "5", "40")]

@@ -27,6 +27,8 @@ _TOKEN = re.compile(
     r"|(?P<number>(?<![\w.])(?:0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?|\d[\d.]*(?:[eE][+-]?\d+)?)[uUlLfF]*)"
     r"|(?P<name>[A-Za-z_]\w*)"
 )
+# What a kernel does so that it can be stopped, and for compilers that warn: nothing of the operator.
+_MACHINERY = re.compile(r"\s*(const unsigned wb_began = .*|if \(WB_STOPS != wb_began\) .*|(\(void\)\w+; ?)+)$")
 
 
 @record(slots=True)
@@ -78,6 +80,8 @@ def _continued(line: str, names: frozenset[str], comments: Mapping[str, str]) ->
 def _runs(line: str, names: frozenset[str], comments: Mapping[str, str]) -> list[Run]:
     if line.lstrip().startswith("#"):
         return [Run(line, "directive")]
+    if _MACHINERY.match(line):
+        return [Run(line, "comment")]
     runs: list[Run] = []
     at = 0
     for token in _TOKEN.finditer(line):

@@ -6,6 +6,8 @@ by arrays that are never needed at once (Hashimoto and Stevens, Wire routing by 
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from workbench.errors import WorkbenchError
 from workbench.poly.programs.program import Program
 from workbench.records import record
@@ -24,7 +26,7 @@ from workbench.viz.views.program.dataflow_data import Dataflow, Edge, Nest, Step
 
 STUB, HEAD, PAD = 20.0, 21.0, 8.0  # pixels of a row with an edge, of a nest's title, around a nest
 TRACK = 15.0
-LONGEST = 46
+LONGEST, WIDEST, MOST_LINES = 46, 78, 3  # letters of what an instance does: beside its name, below it, and how often
 MOST_NESTS = 24
 
 
@@ -57,7 +59,8 @@ class Row:
 
     @property
     def height(self) -> float:
-        return STUB * max(1, len(self.left), len(self.right)) + 4
+        lines = len({text.y for text in _words(self.step)})
+        return STUB * max(lines, len(self.left), len(self.right)) + 4
 
     def at(self, place: int) -> float:
         """Where an edge meets the statement."""
@@ -151,19 +154,21 @@ def _box(own: Layout, top: float, height: float, title: str) -> list[Mark]:
 
 
 def _words(step: Step) -> list[Text]:
-    """Name and dims, then what an instance does below it or beside it."""
+    """Name and dims, then what an instance does: beside it, or below it if it is long."""
     title = f"{step.name}({', '.join(step.dims)})"
     name = Text(PAD + 14, 0, title, 12, statement_role(step.number), mono=True, bold=True)
-    line = step.line if len(step.line) <= LONGEST else f"{step.line[: LONGEST - 1]}…"
-    begins = 16.0 if step.begins is not None else 0.0
-    return [name, Text(name.x + name.width + 10 + begins, 0, line, 11, "soft", mono=True)]
+    if len(step.line) <= LONGEST:
+        begins = 16.0 if step.begins is not None else 0.0
+        return [name, Text(name.x + name.width + 10 + begins, 0, step.line, 11, "soft", mono=True)]
+    lines = wrap(step.line, WIDEST, max_lines=MOST_LINES, placeholder=" …")
+    return [name, *(Text(name.x, STUB * n, line, 11, "soft", mono=True) for n, line in enumerate(lines, 1))]
 
 
 def _statement(own: Layout, row: Row) -> list[Mark]:
     step, base = row.step, row.at(0)
-    name, line = _words(step)
+    name, *lines = _words(step)
     mark = Marker(own.left + PAD + 5, base - 3, statement_role(step.number), shape(step.number), 4.6)
-    marks: list[Mark] = [mark, *(move(text, own.left, base + 1) for text in (name, line))]
+    marks: list[Mark] = [mark, *(move(text, own.left, base + 1) for text in (name, *lines))]
     if step.begins is not None:
         x, role = own.left + name.x + name.width + 11, statement_role(step.begins)
         marks.append(Marker(x, base - 3, role, shape(step.begins), 3.8, "begins the cells"))
@@ -212,7 +217,7 @@ def _notes(found: Dataflow) -> list[str]:
     begun = any(step.begins is not None for step in found.steps)
     return [
         "Left: what comes from outside.  Right: what is handed on, from ● (■ a result) to the arrows.",
-        *(["The small mark is the statement that begins the cells."] if begun else []),
+        *(["A small mark beside a name is its .init, which sets the cells first."] if begun else []),
         *([f"Results: {', '.join(results)}."] if results else []),
     ]
 

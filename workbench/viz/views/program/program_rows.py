@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.lang.algebra.folding import fold
 from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Size, Unary, transform, walk
@@ -57,7 +58,7 @@ def statement_line(statement: ProgramStatement) -> str:
     """What one instance does, as text: `C(m, n) += A(m, k) * B(k, n)`."""
     cells = [(array, map(_tidy, subscripts)) for array, subscripts in statement.targets]
     targets = [show(Read(array, tuple(subscripts), INT32)) for array, subscripts in cells]
-    values = [show(transform(v, _tidy_read)) for v in statement.values]
+    values = [show(transform(v, _tidy_node)) for v in statement.values]
     sign = "="
     if statement.kind == "update":
         reduction = statement.reduction
@@ -73,5 +74,11 @@ def _tidy(subscript: Expr) -> Expr:
     return simplify(subscript) if plain else subscript
 
 
-def _tidy_read(node: Expr) -> Expr:
-    return Read(node.tensor, tuple(map(_tidy, node.subscripts)), node.dtype) if isinstance(node, Read) else node
+def _tidy_node(node: Expr) -> Expr:
+    """Subscripts in normal form, and sums of sizes that are known as one number (`y < 56 + 1` is `y < 57`)."""
+    match node:
+        case Read(tensor, subscripts, dtype):
+            return Read(tensor, tuple(map(_tidy, subscripts)), dtype)
+        case Binary("+" | "-" | "*", Const(int()), Const(int()), dtype) if not dtype.is_float:
+            return Const(fold(node, {}), dtype)
+    return node
