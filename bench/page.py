@@ -11,6 +11,7 @@ from pathlib import Path
 from bench import facts, polybench_table, table
 from bench.charts import chart, sections
 from bench.record import Record, read
+from bench.superseded import delete_superseded
 from bench.tuning import race_picture
 from bench.tuning import table as tuning_table
 from workbench.viz import Picture
@@ -31,12 +32,14 @@ def write_page(record: Record, file: Path) -> Path:
 
 
 def leave(record: Record, folder: Path, kind: str = "") -> None:
-    """Write the JSON and its page into a folder, print the tables and where the files are."""
+    """Write the JSON and its page into a folder, delete what they make old, print the tables and where the files are."""
     stamp = record.date.replace(":", "").replace("-", "").removesuffix("+0000")
     file = folder / f"{stamp}-{facts.short_commit()}{kind}.json"
     record.write(file)
     page = write_page(record, file)
     print(tables(record), flush=True)
+    for old in delete_superseded(folder):
+        print(f"measured again, so deleted: {old}", file=sys.stderr, flush=True)
     print(f"written: {file} and {page.name}", file=sys.stderr, flush=True)
 
 
