@@ -32,7 +32,7 @@ def write_page(record: Record, file: Path) -> Path:
 
 
 def leave(record: Record, folder: Path, kind: str = "") -> None:
-    """Write the JSON and its page into a folder, delete what they make old, print the tables and where the files are."""
+    """Write the JSON and its page into a folder, delete what they make old, print tables and where the files are."""
     stamp = record.date.replace(":", "").replace("-", "").removesuffix("+0000")
     file = folder / f"{stamp}-{facts.short_commit()}{kind}.json"
     record.write(file)

@@ -27,7 +27,7 @@ def delete_superseded(folder: Path) -> list[Path]:
 
 
 def superseded(folder: Path) -> list[Path]:
-    """The JSON files whose every row stands in a later one of the same machine and kind; other formats are left alone."""
+    """The JSON files whose every row stands in a later one of the same machine and kind, and no other formats."""
     later: dict[Kind, set[Measured]] = {}
     old = []
     for file, record in sorted(_records(folder), key=lambda pair: pair[1].date, reverse=True):
@@ -39,7 +39,7 @@ def superseded(folder: Path) -> list[Path]:
 
 
 def kind(file: Path, record: Record) -> Kind:
-    """The machine, what was measured (the end of the file's name), and the instructions that everybody was limited to."""
+    """The machine, what was measured (the end of the file's name), and to which instructions all were limited."""
     _, _, subject = file.stem.partition("-")[2].partition("-")
     return str(record.machine["processor"]), subject, str(record.settings.get("isa", "all"))
 
