@@ -140,6 +140,23 @@ def test_no_function_is_too_long():
     assert [row for row in sizes.functions(PACKAGE) if row[0] > sizes.FUNCTION_LINES] == []
 
 
+# -- tests -----------------------------------------------------------------------------------------
+
+# Folders of tests that ask something of several rooms at once, and what is no room: measurements, and texts.
+ACROSS = {"adversary", "bench", "browser", "chain", "gpu", "polybench", "properties"}
+# What people call a room, where its folder may not bear the name of what it imports.
+CALLED = {"export/jax": "export/xla"}
+
+
+WITH_TESTS = sorted({p.parent for p in sources("tests") if p.name.startswith("test_")} - {ROOT / "tests"})
+
+
+@pytest.mark.parametrize("folder", WITH_TESTS, ids=lambda p: p.name)
+def test_tests_stand_in_the_folder_of_what_they_test(folder):
+    name = str(folder.relative_to(ROOT / "tests"))
+    assert name.split("/")[0] in ACROSS or (PACKAGE / CALLED.get(name, name)).is_dir()
+
+
 # -- texts -----------------------------------------------------------------------------------------
 
 
