@@ -20,9 +20,11 @@ from pathlib import Path
 
 # What one does → its code in the words of every tree; what stands before the line `#` is not counted.
 WAYS = {
-    "from text to C": "C = wb.generate(wb.schedule(wb.operator(TEXT), M=64, N=64, K=64) | wb.tile(m=8, n=8), target='c')",
+    "from text to C": "wb.generate(wb.schedule(wb.operator(TEXT), M=64, N=64, K=64) | wb.tile(m=8, n=8), target='c')",
     "from text to CUDA": "wb.generate(wb.autoschedule(wb.operator(TEXT), 'cuda', M=256, N=256, K=256), target='cuda')",
-    "one `tile` with its verdict": "s = wb.schedule(wb.operator(TEXT), M=64, N=64, K=64)\n#\nwb.check(s | wb.tile(m=8, n=8))",
+    "one `tile` with its verdict": (
+        "s = wb.schedule(wb.operator(TEXT), M=64, N=64, K=64)\n#\nwb.check(s | wb.tile(m=8, n=8))"
+    ),
     "one click in the panel": (
         "p = wb.panel(wb.schedule(wb.operator(TEXT), M=64, N=64, K=64))\np.send = lambda *_, **__: None\n#\n"
         "p._answer(p, {'ask': 'n', 'name': 'gesture', 'with': {'name': 'tile', 'given':"
@@ -40,13 +42,13 @@ def figures(root: Path) -> dict[str, int | str]:
     trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in paths.items()}
     lengths = [n for path in paths.values() if (n := len(path.read_text(encoding="utf-8").splitlines()))]
     folders = Counter(path.parent for path in paths.values() if path.name != "__init__.py")
-    circles = [len(circle) for circle in circles_of(imports_of(trees)) if len(circle) > 1]
+    circles = sorted((len(c) for c in circles_of(imports_of(trees)) if len(c) > 1), reverse=True)
     return {
         "files": len(lengths),
         "lines": sum(lengths),
         "median and longest file": f"{statistics.median(lengths):.0f}, {max(lengths)}",
         "files in the fullest folder": max(folders.values()),
-        "import circles": f"{len(circles)}" + (f" (of {', '.join(map(str, sorted(circles)[::-1]))})" if circles else ""),
+        "import circles, of so many files": f"{len(circles)}: {', '.join(map(str, circles)) or 'none'}",
         "public names defined more than once": sum(n > 1 for n in definitions(trees).values()),
         "public names of `workbench`": int(_run(root, "import workbench; print(len(workbench.__all__))")),
         **{f"files entered {way}": entered(root, code) for way, code in WAYS.items()},
@@ -54,7 +56,7 @@ def figures(root: Path) -> dict[str, int | str]:
 
 
 def imports_of(trees: dict[str, ast.Module]) -> Graph:
-    """Module → modules that it imports when it runs: at its top, in functions, and by `import_module`; not for types."""
+    """Module → modules that it imports when it runs: at its top, in functions, by `import_module`; not for types."""
     return {name: {m for m in _imported(tree, set(trees)) if m != name} for name, tree in trees.items()}
 
 
@@ -95,8 +97,8 @@ def _close(
 def definitions(trees: dict[str, ast.Module]) -> Counter[str]:
     """Public functions and classes at the top of modules → in how many they are defined."""
     kinds = ast.FunctionDef | ast.ClassDef
-    own = ({n.name for n in tree.body if isinstance(n, kinds) and not n.name.startswith("_")} for tree in trees.values())
-    return Counter(name for names in own for name in names)
+    own = ({n.name for n in tree.body if isinstance(n, kinds)} for tree in trees.values())
+    return Counter(name for names in own for name in names if not name.startswith("_"))
 
 
 def entered(root: Path, code: str) -> int:
