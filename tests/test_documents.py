@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.support import ROOT
+from tests.support import ROOT, sources
 from workbench.poly.programs import program, tree
 
 DOCUMENTS = [path for folder in (".", "docs", "docs/coming_from") for path in sorted((ROOT / folder).glob("*.md"))]
@@ -61,6 +61,40 @@ def test_a_file_of_the_library_that_a_document_names_is_there(path):
     named = {name for name in NAMED_FILE.findall(path.read_text(encoding="utf-8")) if name.split("/")[0] in ROOMS}
     whole = re.findall(r"`workbench/([\w/]+(?:\.py|/))`", path.read_text(encoding="utf-8"))
     assert [name for name in sorted({*named, *whole}) if not (ROOT / "workbench" / name).exists()] == []
+
+
+OF_WHEELS = {"workbench/export/wheel/project.py", "workbench/export/wheel/front_text.py"}  # name what they write
+
+
+def test_a_file_that_a_text_of_the_library_names_is_there():
+    """Its name begins where the file stands, at its room, at the library, or at the top."""
+    named = re.compile(r"`((?:\w+/)*\w+\.py)`")
+    missing = []
+    for path in sources("workbench"):
+        name, homes = str(path.relative_to(ROOT)), [path.parent, *path.parents][:-len(ROOT.parents)]
+        found = named.findall(path.read_text(encoding="utf-8"))
+        missing += [(name, file) for file in found if not any((home / file).exists() for home in homes)]
+    assert [pair for pair in missing if pair[0] not in OF_WHEELS] == []
+
+
+def rooms_described() -> dict[str, str]:
+    """Room → what the table of docs/architecture.md says of it."""
+    table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| `(\w+)/` \| (.*) \|$", table, re.MULTILINE))
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS - {"labextension", "__pycache__"}))
+def test_every_folder_of_a_room_is_described_and_none_that_is_not_there(room):
+    folder, named = ROOT / "workbench" / room, set(re.findall(r"`(\w+)/`", rooms_described()[room]))
+    below = {p.name for p in folder.rglob("*") if p.is_dir() and p.name != "__pycache__"}
+    own = {p.name for p in folder.iterdir() if p.is_dir() and any(p.glob("*.py"))}
+    assert (own - named, named - below) == (set(), set())
+
+
+def test_every_file_that_stands_before_the_rooms_is_described():
+    before = {p.name for p in (ROOT / "workbench").glob("*.py")} - {"__init__.py"}
+    table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert before == set(re.findall(r"`(\w+\.py)`", next(line for line in table.splitlines() if "`errors.py`" in line)))
 
 
 def test_the_glossary_names_what_there_is():

@@ -2,7 +2,7 @@
 
 `lower` makes a Program of an Operator, `dependences` says what must stay in order, `naive_tree` and
 `isl_tree` give time maps, `violations` checks one, `scan` turns one into loops; `points`, `flops`, `bytes`
-and `footprint` count; `out_of_bounds` finds accesses outside.  Only `poly/isl.py` imports islpy.
+and `footprint` count; `out_of_bounds` finds accesses outside.  Only `poly/sets/isl.py` imports islpy.
 """
 
 from __future__ import annotations

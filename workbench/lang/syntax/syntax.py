@@ -1,6 +1,6 @@
 """Surface syntax: what the parser returns, before any name is resolved; its expressions stand in `terms.py`.
 
-`resolve*.py` turns these nodes into the typed expressions of `expr.py`, `printer.py` prints them.
+`resolve/` turns these nodes into the typed expressions of `expr.py`, `printing/printer.py` prints them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The polyhedral program: statement instances, the cells they touch, the order a person would write.
 
-Plain data.  Sets and relations are kept as isl text (`poly/isl.py` turns them into isl objects and
+Plain data.  Sets and relations are kept as isl text (`sets/isl.py` turns them into isl objects and
 memoises that); equality and hash come from names and text, never from isl objects.
 """
 
