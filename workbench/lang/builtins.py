@@ -112,5 +112,6 @@ _TABLE = (
     Builtin("isinf", 1, "numpy:isinf", (0, 1), is_test=True, reserved=False),
     Builtin("sigmoid", 1, OWN, (0, 1), reserved=False),
     Builtin("logsigmoid", 1, OWN, (-inf, 0), reserved=False),
+    Builtin("logaddexp", 2, "numpy:logaddexp", reserved=False),
 )
 BUILTINS: dict[str, Builtin] = {builtin.name: builtin for builtin in _TABLE}

@@ -245,6 +245,14 @@ def test_pow_of_special_values_is_that_of_c(library, dtype):
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_sums_of_exponentials_neither_overflow_nor_forget_what_is_no_number(library, dtype):
+    values = [0.0, -0.0, 1, -1, 0.3, -40, INF, -INF, NAN, 1000, -1000, 999.5, 1e30]
+    x, y = (a.ravel().astype(dtype.numpy) for a in np.meshgrid(values, values))
+    got = library(Entry("logaddexp", dtype), x, y)
+    np.testing.assert_allclose(got, np.logaddexp(x, y), rtol=1e-6 if dtype == FLOAT32 else 1e-15)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_minimum_and_maximum_keep_nan_and_fmin_fmax_drop_it(library, dtype):
     values = [NAN, 1, 2, -INF, INF, -0.0]
     a, b = (v.ravel().astype(dtype.numpy) for v in np.meshgrid(values, values))

@@ -19,7 +19,7 @@ remainder select shl shr"""
 BOUNDS: dict[str, tuple[float, float] | tuple[None, None]] = {
     **dict.fromkeys(_EXACT.split(), EXACT),
     **dict.fromkeys(("sqrt", "fma", "fdivide", "fdim", "mod", "floordiv"), ROUNDED),
-    **dict.fromkeys(("j0", "j1", "y0", "y1", "lgamma"), UNBOUNDED),
+    **dict.fromkeys(("j0", "j1", "y0", "y1", "lgamma", "logaddexp"), UNBOUNDED),
     "exp": (1.3, 1.3), "exp2": (1.3, 1.3), "exp10": (1.5, 1.5), "expm1": (1.8, 2.2),
     "log": (1.0, 1.0), "log2": (2.1, 2.1), "log10": (2.1, 2.1), "log1p": (1.7, 1.5),
     "tanh": (2.8, 2.8), "sigmoid": (2.6, 2.6), "logsigmoid": (2.6, 2.6), "pow": (0.51, 1.4), "rsqrt": (1.5, 1.5),

@@ -25,6 +25,10 @@ OWN: dict[str, str] = {
         "{T} wb_logsigmoid_{S}({T} x) {{\n"
         "    return (x < 0 ? x : ({T})0) - log1p{F}(exp{F}(-fabs{F}(x)));\n}}"
     ),
+    "logaddexp": (
+        "{T} wb_logaddexp_{S}({T} x, {T} y) {{\n"
+        "    return (x > y ? x : y) + log1p{F}(exp{F}(-fabs{F}(x == y ? ({T})0 : x - y)));\n}}"
+    ),
     "mod": (
         "{T} wb_mod_{S}({T} a, {T} b) {{\n    {T} r = fmod{F}(a, b);\n"
         "    return r == 0 ? copysign{F}(r, b) : (r < 0) != (b < 0) ? r + b : r;\n}}"

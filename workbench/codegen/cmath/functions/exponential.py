@@ -134,4 +134,12 @@ RECIPES: dict[str, Recipe] = {
     "logsigmoid": _recipe("""
     return $select(x < 0, x, $all(0)) - $log1p($exp(-$abs(x)));
 """),
+    # of infinities that are equal, too
+    "logaddexp": _recipe(
+        """
+    $T d = $select(x == y, $all(0), x - y);
+    return $select(x > y, x, y) + $log1p($exp(-$abs(d)));
+""",
+        "$T x, $T y",
+    ),
 }

@@ -129,6 +129,11 @@ def _atan2(y: Term, x: Term) -> Term:
     return x.equals(0.0).pick(up, (x < 0).pick(left, flat, x), x)
 
 
+def _logaddexp(x: Term, y: Term) -> Term:
+    apart = x.equals(y).pick(0.0, x - y, x).of("Abs")
+    return (y < x).pick(x, y, x) + (-apart).of("Softplus")
+
+
 def _norm(*parts: Term) -> Term:
     total = parts[0] * parts[0]
     for part in parts[1:]:
@@ -164,6 +169,7 @@ _MADE: Mapping[str, Callable[..., Term]] = {
     "log10": lambda x: x.of("Log") * (1 / log(10)),
     "log1p": _log1p,
     "log2": lambda x: x.of("Log") * (1 / log(2)),
+    "logaddexp": _logaddexp,
     "logsigmoid": lambda x: -(-x).of("Softplus"),
     "norm3d": _norm,
     "norm4d": _norm,

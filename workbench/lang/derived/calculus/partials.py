@@ -188,6 +188,7 @@ RULES: dict[str, Rule] = {
     "log10": _of_argument(lambda x: over(literal(1 / log(10)), x)),
     "log1p": _of_argument(lambda x: over(ONE, plus(ONE, x))),
     "log2": _of_argument(lambda x: over(literal(1 / log(2)), x)),
+    "logaddexp": lambda v, x, y: (call("sigmoid", minus(x, y)), call("sigmoid", minus(y, x))),
     "logsigmoid": _of_argument(lambda x: call("sigmoid", negated(x))),
     "nextafter": lambda v, x, y: (ONE, ZERO),
     "norm3d": _norm,
