@@ -1,12 +1,13 @@
-"""A kernel that may crash, in a process of its own: `python -m workbench.runtime.gpu.apart FOLDER`.
+"""A kernel that may crash, in a process of its own: what the two processes leave for each other.
 
-After an illegal address CUDA gives a process no further work; here that process is another one.
+`building.py` is the other one.  After an illegal address CUDA gives a process no further work; here that process is another one.
 """
 
 from __future__ import annotations
 
 import pickle
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -48,7 +49,7 @@ def run_apart(kernel: Kernel, arrays: tuple[Any, ...], out: Any, scalars: dict[s
 
 def command(folder: Path) -> tuple[str, ...]:
     """What starts the process for a job that was left in a folder."""
-    return sys.executable, "-m", "workbench.runtime.gpu.apart", str(folder)
+    return sys.executable, "-m", "workbench.runtime.gpu.building", str(folder)
 
 
 def leave_job(folder: Path, kernel: Kernel, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]) -> None:
@@ -60,20 +61,18 @@ def leave_job(folder: Path, kernel: Kernel, arrays: tuple[Any, ...], out: Any, s
     (folder / JOB).write_bytes(pickle.dumps((kernel, arrays, out, scalars)))
 
 
-def answer(folder: Path) -> None:
-    """Do the job of a folder, and leave what it gave."""
-    from workbench.runtime.gpu.building import build_on_gpu
+def take_job(folder: Path) -> tuple[Kernel, tuple[Any, ...], Any, dict[str, Any]]:
+    """(kernel, arrays, out, scalars) of the job that was left in a folder."""
+    return pickle.loads((folder / JOB).read_bytes())
 
-    kernel, arrays, out, scalars = pickle.loads((folder / JOB).read_bytes())
+
+def leave_answer(folder: Path, call: Callable[[], Any], out: Any) -> None:
+    """Write what a call gives, or the error of the workbench that it raises, where the first process reads it."""
     try:
-        result = build_on_gpu(kernel)(*arrays, out=out, **scalars)
+        result = call()
         said = (None if out is not None else result, out, None)
     except WorkbenchError as error:
         said = (None, None, (type(error).__name__, str(error)))
     partial = folder / f"{ANSWER}.partial"
     partial.write_bytes(pickle.dumps(said))
     partial.rename(folder / ANSWER)
-
-
-if __name__ == "__main__":
-    answer(Path(sys.argv[1]))
