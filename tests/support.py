@@ -63,12 +63,23 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Every statement of a module, those inside others too; expressions hold none."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += reversed(getattr(node, block, ()))
+
+
 def imports(text: str) -> Iterator[tuple[int, int, str]]:
     """(line, relative level, dotted name) of every import of a module's text, also those inside functions.
 
     `from a import b` counts as `a.b`, because b may be a module.
     """
-    for node in ast.walk(ast.parse(text)):
+    for node in statements(ast.parse(text)):
         match node:
             case ast.Import(names):
                 yield from ((node.lineno, 0, alias.name) for alias in names)

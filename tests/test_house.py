@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 import workbench
-from tests.support import PACKAGE, ROOT, module_name, sources
+from tests.support import PACKAGE, ROOT, module_name, sources, statements
 from workbench import errors
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -88,20 +88,27 @@ def test_a_public_name_has_a_docstring(name):
     assert inspect.getdoc(getattr(workbench, name))
 
 
-@pytest.mark.parametrize("path", sources("workbench"), ids=module_name)
-def test_every_public_definition_has_a_docstring(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def undocumented(tree: ast.Module) -> list[str]:
+    """What is public at the top of a module and says nothing of itself."""
     kinds = ast.ClassDef | ast.FunctionDef
     public = [node for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
     public = [node for node in public if "overload" not in map(ast.unparse, node.decorator_list)]
-    assert [f"{node.name}:{node.lineno}" for node in public if not ast.get_docstring(node)] == []
-    assert ast.get_docstring(tree), "the module says nothing of itself"
+    found = [f"{node.name}:{node.lineno} has no docstring" for node in public if not ast.get_docstring(node)]
+    return found if ast.get_docstring(tree) else [*found, "the module says nothing of itself"]
 
 
-@pytest.mark.parametrize("path", sources("workbench"), ids=module_name)
-def test_every_function_says_what_it_returns(path):
-    functions = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]
-    assert [f"{f.name}:{f.lineno}" for f in functions if f.returns is None] == []
+def without_result_type(tree: ast.Module) -> list[str]:
+    """Functions that do not say what they return."""
+    functions = [node for node in statements(tree) if isinstance(node, ast.FunctionDef)]
+    return [f"{f.name}:{f.lineno} does not say what it returns" for f in functions if f.returns is None]
+
+
+def test_public_definitions_have_docstrings_and_all_functions_a_result_type():
+    found = {}
+    for path in sources("workbench"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found[module_name(path)] = undocumented(tree) + without_result_type(tree)
+    assert {name: faults for name, faults in found.items() if faults} == {}
 
 
 @pytest.mark.parametrize("module", PACKAGES)
@@ -151,25 +158,26 @@ CALLED = {"export/jax": "export/xla"}
 WITH_TESTS = sorted({p.parent for p in sources("tests") if p.name.startswith("test_")} - {ROOT / "tests"})
 
 
-@pytest.mark.parametrize("folder", WITH_TESTS, ids=lambda p: p.name)
-def test_tests_stand_in_the_folder_of_what_they_test(folder):
-    name = str(folder.relative_to(ROOT / "tests"))
-    assert name.split("/")[0] in ACROSS or (PACKAGE / CALLED.get(name, name)).is_dir()
+def test_tests_stand_in_the_folder_of_what_they_test():
+    names = [str(folder.relative_to(ROOT / "tests")) for folder in WITH_TESTS]
+    rooms = [name for name in names if name.split("/")[0] not in ACROSS]
+    assert [name for name in rooms if not (PACKAGE / CALLED.get(name, name)).is_dir()] == []
 
 
 # -- texts -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_no_text_names_a_place_on_somebodys_machine(path):
-    text = path.read_text(encoding="utf-8")
-    assert re.findall(r"(?<![\w.])/(?:home|root|Users|work|tmp/venv)/[\w.-]+", text) == []
+def test_no_text_names_a_place_on_somebodys_machine():
+    place = re.compile(r"(?<![\w.])/(?:home|root|Users|work|tmp/venv)/[\w.-]+")
+    found = {str(path.relative_to(ROOT)): place.findall(path.read_text(encoding="utf-8")) for path in TEXTS}
+    assert {path: places for path, places in found.items() if places} == {}
 
 
-@pytest.mark.parametrize("path", sources("workbench"), ids=module_name)
-def test_the_library_prints_nothing(path):
-    calls = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
-    assert [c.lineno for c in calls if isinstance(c.func, ast.Name) and c.func.id == "print"] == []
+def test_the_library_prints_nothing():
+    texts = {module_name(path): path.read_text(encoding="utf-8") for path in sources("workbench")}
+    trees = {name: ast.parse(text) for name, text in texts.items() if "print(" in text}
+    calls = [(name, n.func) for name, tree in trees.items() for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    assert [(name, f.lineno) for name, f in calls if isinstance(f, ast.Name) and f.id == "print"] == []
 
 
 # -- notebooks -------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """A kernel that may crash, in a process of its own: what the two processes leave for each other.
 
-`building.py` is the other one.  After an illegal address CUDA gives a process no further work; here that process is another one.
+After an illegal address CUDA gives a process no further work; here that process is another one, which `building.py` is.
 """
 
 from __future__ import annotations
