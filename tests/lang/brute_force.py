@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +27,11 @@ FUNCTIONS = {
     "min": min,
     "max": max,
 }
+OPERATIONS = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "%": operator.mod,
+    "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
 
 
 def brute_force(op: Operator, arrays: dict[str, Any], sizes: dict[str, int]) -> dict[str, Cells]:
@@ -160,11 +166,4 @@ def binary(op: str, a: Any, b: Any, dtype: DType) -> Any:
         return 0 if b == 0 else a // b if op == "/" else a % b
     if op in ("<<", ">>") and not 0 <= b < dtype.bits:
         return -1 if op == ">>" and a < 0 else 0
-    operations = {
-        "+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b, "%": lambda: a % b,
-        "<<": lambda: a << b, ">>": lambda: a >> b, "&": lambda: a & b, "|": lambda: a | b,
-        "^": lambda: a ^ b,
-        "<": lambda: a < b, "<=": lambda: a <= b, ">": lambda: a > b, ">=": lambda: a >= b,
-        "==": lambda: a == b, "!=": lambda: a != b,
-    }  # fmt: skip
-    return operations[op]()
+    return OPERATIONS[op](a, b)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, children
+from tests.lang import brute_force
+from workbench.lang.expr import Expr, Index, Read, Select, children
 from workbench.lang.operator import For, Operator, Range, Statement, Step
 
 Env = dict[str, int]
@@ -28,47 +29,19 @@ class Event:
     update: bool
 
 
+class Squares(dict[tuple[int, ...], int]):
+    """What `idx` holds: squares modulo 3."""
+
+    def __missing__(self, place: tuple[int, ...]) -> int:
+        return place[0] ** 2 % 3
+
+
+INDICES = {"idx": Squares()}
+
+
 def number(expr: Expr, env: Mapping[str, int]) -> int:
     """An integer or boolean expression; floor division, by 0 gives 0; `idx` holds squares modulo 3."""
-    match expr:
-        case Const(value, _):
-            return int(value)
-        case Size(name, _) | Index(name, _):
-            return env[name]
-        case Read("idx", (a,), _):
-            return number(a, env) ** 2 % 3
-        case Unary("-", a, _):
-            return -number(a, env)
-        case Unary("!", a, _):
-            return int(not number(a, env))
-        case Cast(a, _):
-            return number(a, env)
-        case Select(c, a, b, _):
-            return number(a if number(c, env) else b, env)
-        case Call(name, arguments, _):
-            return {"min": min, "max": max}[name](number(a, env) for a in arguments)
-        case Binary("&&", a, b, _):
-            return int(bool(number(a, env)) and bool(number(b, env)))
-        case Binary("||", a, b, _):
-            return int(bool(number(a, env)) or bool(number(b, env)))
-        case Binary(op, left, right, _):
-            return _binary(op, number(left, env), number(right, env))
-    raise AssertionError(expr)
-
-
-def _binary(op: str, a: int, b: int) -> int:
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "/":
-            return a // b if b else 0
-        case "%":
-            return a % b if b else 0
-    return int({"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}[op])
+    return brute_force.number(expr, env, INDICES)
 
 
 def events(op: Operator, sizes: Mapping[str, int]) -> list[Event]:
