@@ -24,6 +24,8 @@ TESTS = Path(__file__).parent
 os.environ["WORKBENCH_CALIBRATED"] = "0"
 os.environ["WORKBENCH_DATABASE"] = str(Path(tempfile.gettempdir()) / f"workbench-tests-{os.getpid()}.sqlite")
 BROWSER = "tests/browser/"
+# Where a single test runs hundreds of programs.
+LONG = ("tests/browser", "tests/properties/", "tests/chain/", "tests/runtime/emulation/")
 ALLOWED_SKIPS = TESTS / "allowed_skips.txt"
 
 for _profile, _examples in {"quick": 20, "ci": 100, "full": 1000}.items():
@@ -69,10 +71,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 
 def _long_places_first(items: list[pytest.Item]) -> None:
-    """Workers end together when what takes long is begun early: places with slow tests, then those of many tests."""
+    """Workers end together when what takes long is begun early, above all what takes long in a single test.
+
+    Random programs come first, then places with slow tests, with properties, and with many tests.
+    """
     counts = Counter(place(item.nodeid) for item in items)
-    slow = Counter(place(item.nodeid) for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda item: (-slow[place(item.nodeid)], -counts[place(item.nodeid)], place(item.nodeid)))
+    marked = {
+        mark: Counter(place(item.nodeid) for item in items if item.get_closest_marker(mark))
+        for mark in ("slow", "hypothesis")
+    }
+
+    def order(item: pytest.Item) -> tuple[bool, int, int, int, str]:
+        own = place(item.nodeid)
+        return not own.startswith(LONG), -marked["slow"][own], -marked["hypothesis"][own], -counts[own], own
+
+    items.sort(key=order)
 
 
 # -- compilers -------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ BEHAVIOURS = (
 
 
 @given(SEEDS)
-@settings(max_examples=examples(quick=12, ci=150, full=1000), deadline=None)
+@settings(max_examples=examples(quick=12, ci=60, full=1000), deadline=None)
 def test_regions_by_rules_are_convex_acyclic_and_cover_what_engines_take(seed):
     model = random_dag(seed, 16).graph_form()
     for block in blocks_of(model):
@@ -41,7 +41,7 @@ def test_regions_by_rules_are_convex_acyclic_and_cover_what_engines_take(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=examples(quick=12, ci=150, full=1000), deadline=None)
+@settings(max_examples=examples(quick=12, ci=60, full=1000), deadline=None)
 def test_a_partition_computes_what_the_interpreter_does(seed):
     model = random_dag(seed)
     arrays = dag_arguments(model)
@@ -52,7 +52,7 @@ def test_a_partition_computes_what_the_interpreter_does(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=examples(quick=8, ci=100, full=500), deadline=None)
+@settings(max_examples=examples(quick=8, ci=40, full=500), deadline=None)
 def test_models_with_control_flow_and_cells_too(seed):
     model, arrays = random_model(seed), random_arguments(seed)
     partition = wb.partition(model, random_engines(seed), by="rules", host="interpreter", on_failure="raise")
@@ -60,7 +60,7 @@ def test_models_with_control_flow_and_cells_too(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=examples(quick=12, ci=150, full=1000), deadline=None)
+@settings(max_examples=examples(quick=12, ci=60, full=1000), deadline=None)
 def test_capricious_engines_change_no_result(seed):
     model = random_dag(seed)
     arrays = dag_arguments(model)
