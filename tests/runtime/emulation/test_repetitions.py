@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,10 +17,11 @@ from workbench.runtime.emulation import Findings
 SCALED = wb.operator("def p(float(M,N) A, float(M) B) -> (C) { C(m,n) = A(m,n) * B(m) }")
 
 # Products whose operands are copied in several pieces, and the end of the loop over these.
-SIZES = {"matmul": {"M": 256, "N": 128, "K": 128}, "matmul_bf16": PAIRS["matmul_bf16"]}
+SIZES = {"matmul": {"M": 64, "N": 128, "K": 128}, "matmul_bf16": PAIRS["matmul_bf16"]}
 BOUNDS = {"matmul": "k_o < 8", "matmul_bf16": "k_o < 4"}
 
 
+@cache
 def in_pieces(name: str) -> Kernel:
     """The default recipe's text."""
     small = name in PAIRS and SIZES[name] == PAIRS[name]
@@ -43,7 +45,7 @@ def repeated(found: Findings) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("matmul", "C is executed 4,718,592 times; the schedule has 4,194,304 instances of it"),
+        ("matmul", "C is executed 1,179,648 times; the schedule has 1,048,576 instances of it"),
         ("matmul_bf16", "C is executed 655,360 times; the schedule has 524,288 instances of it"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from math import prod
 
 import numpy as np
@@ -70,9 +71,15 @@ def test_the_name_of_an_operator_decides_nothing():
     assert steps(text.format("matmul"), M=64, N=64, K=64) == steps(text.format("salad"), M=64, N=64, K=64)
 
 
+@cache
+def large_product() -> wb.Schedule:
+    """A product with tiles as large as the recipe makes them."""
+    return wb.autoschedule(wb.ops.matmul, "h200", M=640, N=768, K=128)
+
+
 @pytest.mark.slow
 def test_a_product_has_its_operands_in_shared_memory_without_conflicts():
-    schedule = wb.autoschedule(wb.ops.matmul, "h200", M=640, N=768, K=128)
+    schedule = large_product()
     assert {"A_tile", "B_tile", "A_own", "B_own", "C_own"} <= {*schedule.program.arrays}
     turns = {f"{a.statement} {a.kind}": a.efficiency for a in wb.bank_conflicts(schedule).accesses}
     for part in ("prologue", "body"):  # columns become rows, and rows begin where 16 bytes may
@@ -86,7 +93,7 @@ def test_a_product_has_its_operands_in_shared_memory_without_conflicts():
 
 
 def test_sums_stay_in_registers_until_the_end():
-    schedule = wb.autoschedule(wb.ops.matmul, "h200", M=640, N=768, K=128)
+    schedule = large_product()
     text = wb.generate(schedule, target="h200").source
     assert "float C_own[16];" in text
     assert "__shared__ float C_own" not in text
