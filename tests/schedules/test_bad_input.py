@@ -114,5 +114,5 @@ def test_deep_programs_are_judged_in_parts_and_offers_end_in_time() -> None:
     assert merged.can(wb.parallelize("a"))
     assert not wb.next_steps(merged, seconds=0.1).complete
     assert wb.parallelize("a") in wb.next_steps(merged, only=["parallelize"], seconds=60).legal
-    assert wb.next_steps(start, limit=7).offers[6:]
-    assert len(wb.next_steps(start, limit=7)) == 7
+    assert wb.next_steps(start, limit=7, seconds=60).offers[6:]
+    assert len(wb.next_steps(start, limit=7, seconds=60)) == 7
