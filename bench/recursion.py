@@ -39,21 +39,17 @@ def inner_cell<T>(T(M,N) a, T(M,H) l, T(M,H) r) -> (h, c) {
     h(m,j) = sigmoid(a(m,H+j)) * tanh(c(m,j))
 }
 type Parse<a> = Word(a) | Phrase(Parse<a>, Parse<a>)
-fn node(
-    t: Parse<float32[1, d]>, w: float32[3*h, d], b: float32[3*h], u: float32[5*h, 2*h], v: float32[5*h]
-) -> (float32[1, h], float32[1, h]) {
+fn node(t: Parse<float32[1, WIDTH]>) -> (float32[1, HIDDEN], float32[1, HIDDEN]) {
     match t {
-        Word(x) => leaf_cell(linear(x, w, b), H=h)
+        Word(x) => leaf_cell(linear(x, const#0, const#1), H=HIDDEN)
         Phrase(l, r) => {
-            let (hl, cl) = node(l, w, b, u, v)
-            let (hr, cr) = node(r, w, b, u, v)
-            inner_cell(linear(beside(hl, hr), u, v), cl, cr)
+            let (hl, cl) = node(l)
+            let (hr, cr) = node(r)
+            inner_cell(linear(beside(hl, hr), const#2, const#3), cl, cr)
         }
     }
 }
-fn main(
-    t: Parse<float32[1, d]>, w: float32[3*h, d], b: float32[3*h], u: float32[5*h, 2*h], v: float32[5*h]
-) -> float32[1, h] { node(t, w, b, u, v).0 }
+fn main(t: Parse<float32[1, WIDTH]>) -> float32[1, HIDDEN] { node(t).0 }
 """
 CHARACTER_NETWORK = """
 def linear<T>(T(M,K) x, T(N,K) w, T(N) b) -> (y) { y(m,n) +=! x(m,k) * w(n,k)  y(m,n) = y(m,n) + b(n) }
@@ -69,22 +65,25 @@ def scores<T>(T(M,K) s, T(N,K) v, T(N) c) -> (y) {
     y(m,n) = a(m,n) - top(m) - log(sum(m))
 }
 fn walk(
-    xs: List<float32[1, k]>, s: float32[1, h], w: float32[h, k], u: float32[h, h], b: float32[h], v: float32[n, h],
-    c: float32[n], done: List<float32[1, n]>
-) -> List<float32[1, n]> {
+    xs: List<float32[1, CHARACTERS]>, s: float32[1, HIDDEN], done: List<float32[1, CHARACTERS]>
+) -> List<float32[1, CHARACTERS]> {
     match xs {
         Nil => done
         Cons(x, rest) => {
-            let next = state(linear(x, w, b), s, u)
-            walk(rest, next, w, u, b, v, c, Cons(scores(next, v, c), done))
+            let next = state(linear(x, const#0, const#2), s, const#1)
+            walk(rest, next, Cons(scores(next, const#3, const#4), done))
         }
     }
 }
-fn main(
-    xs: List<float32[1, k]>, s: float32[1, h], w: float32[h, k], u: float32[h, h], b: float32[h], v: float32[n, h],
-    c: float32[n]
-) -> List<float32[1, n]> { walk(xs, s, w, u, b, v, c, Nil) }
+fn main(xs: List<float32[1, CHARACTERS]>, s: float32[1, HIDDEN]) { walk(xs, s, Nil) }
 """
+
+
+def _model(text: str, weights: list[np.ndarray]) -> wb.Model:
+    """A text over weights that are constants, as those of a trained network are."""
+    for name, size in (("WIDTH", WIDTH), ("HIDDEN", HIDDEN), ("CHARACTERS", CHARACTERS)):
+        text = text.replace(name, str(size))
+    return wb.optimize(wb.model(text, weights))
 
 
 def random_tree(random: np.random.Generator, leaves: int) -> Any:
@@ -137,10 +136,10 @@ def tree_calls(threads: int) -> Calls:
     random = np.random.default_rng(0)
     weights = _weights(random, (3 * HIDDEN, WIDTH), (3 * HIDDEN,), (5 * HIDDEN, 2 * HIDDEN), (5 * HIDDEN,))
     trees = [random_tree(random, LEAVES) for _ in range(TREES)]
-    built = wb.build(wb.model(TREE_LSTM), threads=threads)
+    built = wb.build(_model(TREE_LSTM, weights), threads=threads)
     theirs, own = [tensors(tree) for tree in trees], [torch.from_numpy(each) for each in weights]
     return (
-        lambda: [built(tree, *weights) for tree in trees],
+        lambda: [built(tree) for tree in trees],
         lambda: [tree_state(tree, own)[0].numpy() for tree in theirs],
     )
 
@@ -152,11 +151,11 @@ def character_calls(threads: int) -> Calls:
     weights = _weights(random, *shapes)
     text = [np.eye(CHARACTERS, dtype="f4")[None, at] for at in random.integers(0, CHARACTERS, LENGTH)]
     state = np.zeros((1, HIDDEN), "f4")
-    built = wb.build(wb.model(CHARACTER_NETWORK), threads=threads)
+    built = wb.build(_model(CHARACTER_NETWORK, weights), threads=threads)
     xs, own = [torch.from_numpy(x) for x in text], [torch.from_numpy(each) for each in weights]
     first = torch.from_numpy(state)
     return (
-        lambda: wb.graph.to_list(built(text, state, *weights))[::-1],
+        lambda: wb.graph.to_list(built(text, state))[::-1],
         lambda: [each.numpy() for each in character_scores(xs, first, own)],
     )
 

@@ -116,6 +116,7 @@ def test_shares_say_what_threads_divide():
         y(0) = x(0)
         y(n) = y(n-1) * 0.5 + x(n) where n in 1:N
     }"""
-    found = thread_shares(default_schedule(wb.lower(wb.operator(text), N=4096, M=512), target), target)
+    schedule = default_schedule(wb.lower(wb.operator(text), N=4096, M=512), target)
+    found = thread_shares(schedule.program, schedule.tree, target)
     assert found.divided > 10 * found.alone > 0
     assert found.seconds(1) == found.divided + found.alone > found.seconds(2)

@@ -128,7 +128,7 @@ def test_elements_of_other_sizes_are_other_calls():
     assert agrees(built(two, three), given.evaluate(two, three))
     assert len(built.programs) == 2
     two[1][1][0] = 6
-    with pytest.raises(KernelError, match="picked: an index of x is out of range"):
+    with pytest.raises(KernelError, match="picked_vmap: an index of x is out of range"):
         built(two, three)
 
 

@@ -22,6 +22,7 @@ from workbench.graph.running.step_kernels import StepKernel, most_workspace, ste
 from workbench.records import record
 from workbench.runtime.arrays.memory import result_maker
 from workbench.runtime.host.machine import this_machine, thread_count
+from workbench.schedules.analysis.thread_shares import ThreadShares
 from workbench.settings import current
 
 ALIGNMENT = 128
@@ -63,7 +64,8 @@ class Program:
         own = (call for call in calls if isinstance(call, OperatorCall) and call not in on_host)
         kernels = step_kernels(own, self.constants_of)
         self.groups = {group[0].name: group for group in self._beside(kernels)}
-        self._spaces = {name: most_workspace(map(kernels.get, group)) for name, group in self.groups.items()}
+        by_call = dict[RecordedCall, StepKernel | LoweringError](kernels.items())
+        self._spaces = {name: most_workspace(map(by_call.get, group)) for name, group in self.groups.items()}
         self.arena = arena(self.storage.lifetimes(beside=tuple(self.groups.values())))
         by_name = {call.name: (call,) for call in recording.calls} | self.groups
         ordered = (call for name in self.arena.order for call in by_name[name])
@@ -100,7 +102,7 @@ class Program:
 
     def _beside(self, kernels: Mapping[OperatorCall, StepKernel | LoweringError]) -> Beside:
         """Calls that run beside one another, each by a thread of its own."""
-        shares = {
+        shares: dict[RecordedCall, ThreadShares] = {
             call: kernel.shares for call, kernel in kernels.items()
             if isinstance(kernel, StepKernel) and all(value.bytes for value in call.results)
         }  # fmt: skip

@@ -174,7 +174,7 @@ def _generated(
     with known_operands(constants):
         plan = _plan(call)
     made = packed_inputs(plan.schedule, plan.target, constants, unchecked=plan.unchecked)
-    return *made, thread_shares(plan.schedule, plan.target)
+    return *made, thread_shares(plan.schedule.program, plan.schedule.tree, plan.target)
 
 
 def _plan(call: OperatorCall) -> Plan:

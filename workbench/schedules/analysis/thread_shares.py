@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
-from workbench.poly.programs.tree import path
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Tree, path
 from workbench.records import record
 from workbench.schedules.analysis.structure import structure
-from workbench.schedules.scheduled_program import Schedule
 from workbench.target import Target
 
 
@@ -23,12 +23,12 @@ class ThreadShares:
         return self.divided / threads + self.alone
 
 
-def thread_shares(schedule: Schedule, target: Target) -> ThreadShares:
-    """The shares of a schedule: a turn of a loop for each instance, or for each vector of them."""
+def thread_shares(program: Program, tree: Tree, target: Target) -> ThreadShares:
+    """The shares of a program in an order: a turn of a loop for each instance, or for each vector of them."""
     divided = alone = 0.0
-    for statement in schedule.program.statements:
-        around = path(schedule.tree, statement.id)
-        trips = prod(trip or 1 for _, trip in structure(schedule.program, statement.id).trips)
+    for statement in program.statements:
+        around = path(tree, statement.id)
+        trips = prod(trip or 1 for _, trip in structure(program, statement.id).trips)
         bits = 8 * max((v.dtype.bytes for v in statement.values), default=4)
         lanes = target.lanes(bits) if any(loop.kind == "vector" for loop in around) else 1
         seconds = trips / lanes * target.costs.loop_turn_seconds
