@@ -128,6 +128,20 @@ def test_the_project_builds_the_same_wheel_again(package, tmp_path):
     assert (tmp_path / package.wheel.name).read_bytes() == package.wheel.read_bytes()
 
 
+@pytest.mark.usefixtures("cuda_compiler")
+def test_kernels_for_gpus_stand_in_its_c_library_and_its_tests_know(tmp_path):
+    cube = wb.operator("def cube(float(N) x) -> (y) { y(i) = x(i) * x(i) * x(i) }")
+    made = wb.export.package(cube, tmp_path, name="cubes", torch=False, gpu="h200")
+    assert "cube: h200: all sizes" in made.kernels
+    with zipfile.ZipFile(made.wheel) as wheel:
+        assert {"cubes/c/lib/libcube_cuda.so", "cubes/c/include/cube_cuda.h"} <= set(wheel.namelist())
+        rows = json.loads(wheel.read("cubes/tests/cases.json"))
+    assert rows
+    assert all(row["gpu"] for row in rows)
+    with pytest.raises(WorkbenchError, match="is no NVIDIA GPU"):
+        wb.export.package(cube, tmp_path, gpu="c")
+
+
 def test_exporting_again_replaces_the_package_and_another_stands_beside_it(tmp_path):
     op = wb.operator("def twofold(float(N) A) -> (B) { B(i) = 2 * A(i) }")
     other = wb.operator("def thrice(float(N) A) -> (B) { B(i) = 3 * A(i) }")

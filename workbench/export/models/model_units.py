@@ -14,7 +14,7 @@ from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.overwriting import read_at_own_cell
 from workbench.graph.running.recording.recordings import OperatorCall
 from workbench.graph.running.step_kernels import step_schedule
-from workbench.lang.algebra.normal_form import constant
+from workbench.lang.algebra.folding import fold
 from workbench.records import record
 from workbench.runtime import this_machine
 from workbench.schedules import Schedule
@@ -34,7 +34,7 @@ class Packer:
     def bytes(self) -> int:
         """Of the packed array."""
         (array,) = self.unit.kernel.signature.outputs
-        return prod(constant(extent) for extent in array.shape) * array.dtype.bytes
+        return prod(fold(extent, {}) for extent in array.shape) * array.dtype.bytes
 
 
 @record(eq=False)
