@@ -176,12 +176,13 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
     if words is None:
         return paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
     before = {*schedule.program.arrays}
+    once = dim == plan.row and not plan.batches and not plan.blocks[plan.depth] and not plan.blocks[plan.row]
     if dim == plan.row and runs_along(schedule, operand, plan.depth):
-        once = not plan.batches and not plan.blocks[plan.depth] and not plan.blocks[plan.row]
         schedule = copied_rows(schedule, operand, home, plan.depth, once=once)
     else:
         group = (plan.depth, words.count) if words.count > 1 else None
-        schedule = paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes, group=group)
+        cut, outer = (dim, size), plan.batches
+        schedule = paneled(schedule, operand, home, cut, batches=outer, lanes=lanes, group=group, once=once)
     (buffer,) = {*schedule.program.arrays} - before
     narrow = words.wide not in ("", schedule.program.arrays[buffer].dtype.name)
     return widen(buffer, words.wide).on(schedule) if narrow else schedule
