@@ -93,8 +93,11 @@ def decoded(own: Encoding, write: Write) -> Write:
 
 FLIP = """\
 WB_INLINE void wb_flip(void *words, int64_t count) {
+    typedef uint32_t V __attribute__((vector_size(16), aligned(1), may_alias));
     char *p = words;
-    for (int64_t i = 0; i < count; i++, p += 4) {
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4, p += 16) *(V *)p ^= (V){0x80808080u, 0x80808080u, 0x80808080u, 0x80808080u};
+    for (; i < count; i++, p += 4) {
         uint32_t word;
         __builtin_memcpy(&word, p, 4);
         word ^= 0x80808080u;

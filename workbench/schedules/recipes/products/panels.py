@@ -44,17 +44,17 @@ def plain_read(shape: Structure, dim: str) -> Read | None:
 
 def paneled(
     schedule: Schedule, operand: Read, home: str, cut: tuple[str, int], *, batches: Collection[str] = (), lanes: bool,
-    group: tuple[str, int] | None = None,
+    group: tuple[str, int] | None = None, once: bool = False,
 ) -> Schedule:  # fmt: skip
     """The operand copied where an iteration of the loop `home` begins, in panels of `cut` = (dim, size).
 
     before → after:  B(k, n)   →   B_local(n / 16, k, n % 16)      cut = ("n", 16)
 
     The dims of `batches` stay outermost.  The copy runs in lanes along the dimension that was cut, or is unrolled.
-    Of an operand that is known all panels are copied before everything else.  Of the dim of a `group` (dim, size) so
-    many cells lie side by side: B_local(n / 16, k / 4, n % 16, k % 4).
+    Of an operand that is known, or `once`, all panels are copied before everything else.  Of the dim of a `group` (dim,
+    size) so many cells lie side by side: B_local(n / 16, k / 4, n % 16, k % 4).
     """
-    if is_known(operand.tensor):
+    if once or is_known(operand.tensor):
         schedule, home = _once(schedule, home)
     before = {*schedule.program.arrays}
     schedule = stage(_meant(schedule, operand, home), home).on(schedule)

@@ -101,13 +101,12 @@ def sized(
                         flat=flat, free=across is None)
     inner = (words.bytes if words else size) * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
     moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
-    straight = words is not None and all(t.along(depth) == 1 for t in moving)
     filled = words is not None and (words.shifted or words.wide != "" or k % words.count != 0)
     other = reads[1] if filled or any(t.along(depth) != 1 for t in moving) else None
     name = shape.statement.name
     if other is not None and words is None and not decide(f"{name}_pack_rows", True, (True, False)):
         other = None
-    depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None and not straight)
+    depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None and words is None)
     depths = decide(f"{name}_block_{depth}", depths, lambda: sizes_near(depths, k // 2, unit=16, zero=True))
     columns, rows = _blocks((m, n), division, (depths or k) * inner, target)
     rows = decide(f"{name}_block_{row}", rows, lambda: sizes_near(rows, m // 2, unit=division.height, zero=True))
