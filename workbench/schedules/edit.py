@@ -129,13 +129,13 @@ def qualified(program: Program, site: Site) -> LoopName:
 
 
 def counts_blocks(loop: Loop) -> bool:
-    """Whether a loop counts blocks of iterations of another."""
-    return all(_divides(row, "/") for _, row in loop.rows)
+    """Whether a loop counts blocks of another loop: for some statement, as copies made for it have it as a dim."""
+    return any(_divides(row, "/") for _, row in loop.rows)
 
 
 def runs_in_blocks(loop: Loop) -> bool:
-    """Whether a loop runs inside the blocks of another."""
-    return all(_divides(row, "%") for _, row in loop.rows)
+    """Whether a loop runs inside the blocks of another, for some statement."""
+    return any(_divides(row, "%") for _, row in loop.rows)
 
 
 def _divides(row: Expr, op: str) -> bool:

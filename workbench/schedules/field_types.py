@@ -23,6 +23,8 @@ def fits(value: Any, hint: Any) -> bool:
         case origin if origin is tuple:
             wanted = parts[:1] * len(value) if isinstance(value, tuple) and parts[-1] is Ellipsis else parts
             return isinstance(value, tuple) and len(value) == len(wanted) and all(map(fits, value, wanted))
+        case origin if origin is str:
+            return isinstance(value, str)
         case origin if origin in PLAIN:
             return type(value) is origin
     return True

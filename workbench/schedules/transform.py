@@ -267,7 +267,9 @@ def _hints(kind: type[Transform]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return [_plain(v) for v in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return str(value) if isinstance(value, str) else value
 
 
 def _frozen(value: Any) -> Any:

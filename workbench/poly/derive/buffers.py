@@ -48,8 +48,9 @@ VERBS = ("load", "store", "init", "add")
 
 
 def loads_of(program: Program, buffer: str) -> list[ProgramStatement]:
-    """What fills a buffer that is only read else."""
-    return [s for s in program.statements if s.targets[0][0] == buffer]
+    """What fills a buffer from its array: the copy, or the parts into which steps divided it (`A_local.load.body`)."""
+    load = f"{buffer}.load"
+    return [s for s in program.statements if f"{s.name}.".startswith(f"{load}.")]
 
 
 def copies_of(program: Program, buffer: str) -> list[ProgramStatement]:

@@ -40,7 +40,7 @@ def _tile(schedule: Schedule, statement: str, x: str, y: str, width: int, height
     if not wanted:
         raise ScheduleError("a tile of one point changes nothing: drag over more, or give a size above 1")
     wanted.sort(key=lambda pair: order.index(pair[0]))
-    sizes = {loop_name(schedule, own, loop): size for loop, size in wanted}
+    sizes: dict[str, int] = {loop_name(schedule, own, loop): size for loop, size in wanted}
     if len(sizes) == 1:
         return split(*next(iter(sizes.items())))
     return tile(sizes)

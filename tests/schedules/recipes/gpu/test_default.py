@@ -278,3 +278,12 @@ def test_an_unknown_target_lists_the_known_ones():
         ScheduleError, match=r"unknown target .rocket.; known: c, cuda, hip, .*p100, .*h200, or a wb\.Target"
     ):
         wb.autoschedule(wb.ops.matmul, "rocket", M=8, N=8, K=8)
+
+
+def test_an_array_that_a_statement_writes_itself_is_not_copied_as_a_tile():
+    """Its other half, mirrored: a tile of it would be the whole array, which no block can hold."""
+    mirror = "C(i,j) = C(j,i) where i in 0:N, j in 0:i"
+    op = wb.operator(f"def mirrored(float(N,M) X) -> (C) {{ C(i,j) = X(i,j) + 1\n {mirror} }}")
+    schedule = wb.autoschedule(op, "h200", N=512, M=512)
+    assert not [step for step in schedule.trace if step.name == "stage"]
+    assert wb.generate(schedule, target="h200").source

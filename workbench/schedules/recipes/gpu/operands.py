@@ -60,13 +60,18 @@ def with_operands(
     buffers: dict[str, tuple[str, list[int]]] = {}
     stages = blocking.stages
     for operand in plan.operands:
-        schedule, buffer = staged(schedule, operand, home, f"{operand}_tile")
+        schedule, buffer = staged(schedule, operand, home, _tile(operand))
         buffers[buffer] = operand, _cells(schedule, identifier, buffer, lengths, whole=stages > 1)
     for buffer, (operand, cells) in buffers.items():
         schedule = _operand(schedule, identifier, (operand, buffer), (plan, size), (cells, inner), blocking)
     if stages > 1:
         schedule = pipeline(home, stages, async_=blocking.asynchronous).on(schedule)
     return schedule, [*buffers]
+
+
+def _tile(operand: str) -> str:
+    """What the tile of an operand is called, where nothing else is called so."""
+    return f"{operand}_tile"
 
 
 def _cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int], *, whole: bool) -> list[int]:
@@ -105,7 +110,8 @@ def _operand(
         schedule = across(schedule, identifier, buffer, moving[0])
     if own and blocking.held:
         home = loop_of(name, inner[-1])
-        schedule = with_fragment(schedule, identifier, buffer, moving[0], home, f"{operand}_own")
+        wanted = f"{operand if buffer == _tile(operand) else buffer}_own"
+        schedule = with_fragment(schedule, identifier, buffer, moving[0], home, wanted)
     return schedule
 
 

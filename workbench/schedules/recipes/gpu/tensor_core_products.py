@@ -178,7 +178,7 @@ def _scheduled(
         schedule = merge(first, name, depth=len(blocks)).on(schedule)
     schedule, others = in_one(schedule, loops_of(name, plan.others))
     schedule, result = staged(schedule, array, loop_of(name, blocks[-1]), f"{array}_own")
-    lengths = {plan.row: size.rows, plan.column: size.columns, depth: size.depth}
+    lengths: dict[str, int] = {plan.row: size.rows, plan.column: size.columns, depth: size.depth}
     buffers: dict[str, list[int]] = {}
     for operand in plan.operands:
         schedule, buffer = staged(schedule, operand, loop_of(name, outer[-1]), f"{operand}_tile")

@@ -47,11 +47,12 @@ def crossing(schedule: Schedule, statement: str, loops: list[Loop]) -> tuple[str
     """An array read along one loop where what is written goes along another: (array, the write's loop, the read's)."""
     shape = structure(schedule.program, statement)
     dims = {x.name: dim_of(x, statement) for x in loops}
+    written = {t.array for t in shape.writes}
     long = [x for x in loops if dims[x.name] and (trip(schedule, x) or WARP) >= WARP // 2]
     along = next((x for x in long if shape.writes[0].along(dims[x.name] or "") == 1), None)
     if along is None:
         return None
-    for read in shape.reads:
+    for read in (r for r in shape.reads if r.array not in written):
         own = dims[along.name] or ""
         for other in long:
             dim = dims[other.name] or ""

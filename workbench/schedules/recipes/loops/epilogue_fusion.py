@@ -53,7 +53,7 @@ def tiled(
     """
     name = schedule.program.statement(identifier).name
     outer, reduced, cells = order
-    cut = {loop_of(name, x): size for x, size in sizes.items()}
+    cut: dict[str, int] = {loop_of(name, x): size for x, size in sizes.items()}
     schedule = tile(cut).on(schedule) if cut else schedule
     if _shared(schedule, identifier) != around + len(outer) + len(cells):
         schedule = applied(schedule, reorder(*loops_of(name, (*outer, *reduced, *cells))))

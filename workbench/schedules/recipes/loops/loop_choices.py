@@ -9,7 +9,7 @@ from itertools import permutations
 
 from workbench import poly
 from workbench.errors import ScheduleError
-from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
+from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of, over_blocks
 from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.tree import Band, Leaf, Tree, marked, path, statements
 from workbench.schedules.analysis.structure import structure
@@ -136,7 +136,7 @@ def _moves(loops: list[str]) -> list[tuple[str, ...]]:
 
 def _tiled(schedule: Schedule, name: str, identifier: str, blocks: tuple[int, ...]) -> Schedule:
     """Blocks of some of the loops, in the same order, or all of them around what is not in blocks."""
-    sizes: dict[LoopName, int] = {}
+    sizes: dict[str, int] = {}
     possible = 0
     loops = path(schedule.tree, identifier)
     for loop in loops:
@@ -149,7 +149,7 @@ def _tiled(schedule: Schedule, name: str, identifier: str, blocks: tuple[int, ..
             sizes[loop_of(name, loop.name)] = size
     outside = possible and len(loops) > 1 and decide(f"{name}_blocks_outside", False, (False, True))
     after = attempt(schedule, tile(sizes)) if sizes else schedule
-    return _outside(after, name, identifier, {x.outer for x in sizes}) if outside and sizes else after
+    return _outside(after, name, identifier, set(map(over_blocks, sizes))) if outside and sizes else after
 
 
 def _outside(schedule: Schedule, name: str, identifier: str, around: set[LoopName]) -> Schedule:

@@ -66,7 +66,8 @@ def _free(schedule: Schedule, site: Site) -> Iterator[LoopKind]:
     """The next block axis and the next thread axis that nothing around or inside the loop uses."""
     used = {x.kind for s in statements(site.band) for x in path(schedule.tree, s)}
     for axes in (BLOCK_AXES, THREAD_AXES):
-        yield from [axis for axis in OFFERED if axis in axes and axis not in used][:1]
+        free: list[LoopKind] = [axis for axis in OFFERED if axis in axes and axis not in used]
+        yield from free[:1]
 
 
 @takes_choices

@@ -164,8 +164,10 @@ def fitting(
         return []
     found: dict[Transform, str] = {}
     longest = int(max(counts[x.name] for x in plain)) // 2
-    tiles = [{name: n for name in tiled if n < counts[name.loop]} for n in doubled(lanes, longest)]
-    held = [(tiled_by(sizes), _held(base, sizes)) for sizes in tiles]
+    held: list[tuple[Transform, int | None]] = []
+    for n in doubled(lanes, longest):
+        sizes: dict[str, int] = {name: n for name in tiled if n < counts[name.loop]}
+        held.append((tiled_by(sizes), _held(base, sizes)))
     for cache, capacity in zip(CACHES, target.cache_bytes, strict=False):
         if fits := [step for step, amount in held if amount is not None and amount <= capacity]:
             found.setdefault(fits[-1], cache)
