@@ -136,12 +136,12 @@ def test_a_kernel_that_is_gone_is_told_and_one_that_answers_is_not(bench, browse
     browser.until(shown)
     assert browser.run("document.querySelector('.wbp .gone').textContent").startswith("kernel gone: ")
     asked = browser.run("window.sent.length")
-    for selector in (".measure-now", ".undo", ".steps input", ".save-state"):
+    for selector in (".measure-now", ".undo", ".redo", ".save-state"):
         assert browser.run(f"document.querySelector('.wbp {selector}').closest('[inert]') !== null"), selector
     browser.click(".wbp .measure-now")
-    browser.click(".wbp .plot [data-point]")
-    browser.until("document.querySelector('.wbp .plot .lit')")  # what is drawn can still be looked at
-    browser.run("document.querySelector('.wbp svg.plot').focus()")
+    browser.click(".wbp .tree .row")
+    browser.until("document.querySelector('.wbp .tree .node.active')")  # what is drawn can still be looked at
+    browser.run("document.querySelector('.wbp .tree [role=treeitem]').focus()")
     for key in ("m", "Control+z"):
         browser.key(key)
     assert browser.run("window.sent.length") == asked

@@ -60,7 +60,7 @@ def scale(own: Program, drawn: Program, sizes: Mapping[str, int]) -> Scale:
     return Scale(*(min(1.0, part / whole) if whole else 1.0 for part, whole in zip(shown, meant, strict=True)))
 
 
-def _tensors(program: Program, sizes: Mapping[str, int]) -> tuple[int, int]:
+def _tensors(program: Program, sizes: dict[str, int]) -> tuple[int, int]:
     """(bytes of all tensors, elements of the longest last dimension)."""
     extents = {name: [int(fold(e, sizes)) for e in a.extent] for name, a in program.arrays.items()}
     held = sum(prod(extents[name]) * a.dtype.bytes for name, a in program.arrays.items())

@@ -125,8 +125,8 @@ def replay(
     if cache_bytes is None and line_bytes is None:
         cache = _scaled(value, execution, target or this_machine())
     else:
-        asked = zip((cache_bytes, line_bytes), (CHOSEN.size, CHOSEN.line), strict=True)
-        cache = Cache(*(usual if given is None else given for given, usual in asked))
+        size, line = CHOSEN.size if cache_bytes is None else cache_bytes, line_bytes
+        cache = Cache(size, CHOSEN.line if line is None else line)
     found = reel(execution, cache)
     if not found.shots:
         raise WorkbenchError(f"{found.execution.program.name} executes nothing at these sizes")
