@@ -21,7 +21,7 @@ export PYTHON
 # Workers and the programs that tests start share what is compiled to bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup lab test quick newest full notebooks docs film bench gpu gpu-bundle lint stubs format lock clean
+.PHONY: help setup lab test quick newest full notebooks outputs docs film bench gpu gpu-bundle lint stubs format lock clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): *\(setup\)* *## /  make \1 \t/p' Makefile | expand -t 20
@@ -45,8 +45,11 @@ newest: setup    ## the quick tests on the newest Python found, in .venv-newest
 full: setup      ## thousands of random programs a property; for a release or a long night
 	HYPOTHESIS_PROFILE=full $(RUN) pytest $(SHARED) $(TEST_FLAGS)
 
-notebooks: setup ## execute every notebook
+notebooks: setup ## execute every notebook; what is stored in it must be what comes of it
 	.venv/bin/python tools/run_notebooks.py notebooks
+
+outputs: setup   ## execute every notebook twice and store what comes of it (torch must be installed)
+	.venv/bin/python tools/run_notebooks.py notebooks --store
 
 docs: setup      ## the documentation site, into docs/_build/html; any warning or broken link fails
 	@sh tools/docs.sh

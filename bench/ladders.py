@@ -1,4 +1,4 @@
-"""`python -m bench.ladders`: the ladders of the gallery, all rungs of one timed in turns; which lie below the one before.
+"""`python -m bench.ladders`: the ladders of the gallery, rungs timed in turns; which lie below the one before.
 
 A notebook times each rung when it is built, one after the other, so that whatever else the machine does falls on some
 of them.  Here its cells are executed with a `then` that keeps the kernels; afterwards all rungs and all peers are timed
@@ -91,7 +91,8 @@ def rates(found: Climbed, seconds: float, rounds: int) -> dict[str, float]:
 
 def judged(rungs: list[float], margin: float) -> dict[str, Any]:
     """Whether a ladder holds, and which rungs lie below the one before, as number → part that is left."""
-    lost = {at: after / before for at, (before, after) in enumerate(pairwise(rungs), 1) if after < before * (1 - margin)}
+    parts = [after / before for before, after in pairwise(rungs)]
+    lost = {at: part for at, part in enumerate(parts, 1) if part < 1 - margin}
     return {"holds": rungs[-1] >= max(rungs) * (1 - margin), "lost": lost}
 
 

@@ -1,4 +1,7 @@
-"""Notebooks are in order: readable, without outputs, without a hidden set-up.  `make notebooks` executes them."""
+"""Notebooks are in order: readable, with small outputs that name no machine, without a hidden set-up.
+
+`make notebooks` executes them, and compares what is stored with what comes of them.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from tests.support import ROOT
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 LONGEST_CELL = 30
 LONGEST_PARAGRAPH = 90
+LARGEST_OUTPUT = 310_000
 
 
 def cells(path, kind: str) -> list[dict[str, Any]]:
@@ -58,11 +62,28 @@ def test_there_is_a_first_notebook():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_nothing_of_a_run_is_stored(path):
+def test_a_run_from_top_to_bottom_is_stored_and_nothing_else_of_it(path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     assert (notebook["nbformat"], notebook["metadata"]["kernelspec"]["name"]) == (4, "python3")
-    assert [c["id"] for c in cells(path, "code") if c["outputs"] or c["execution_count"] is not None] == []
-    assert [c["id"] for c in notebook["cells"] if c["metadata"]] == []
+    counts = [c["execution_count"] for c in cells(path, "code")]
+    assert counts == list(range(1, len(counts) + 1)), "make outputs"
+    assert any(c["outputs"] for c in cells(path, "code"))
+    known = [{}, *({"workbench": {"compared": level}} for level in ("words", "kinds"))]
+    assert [c["id"] for c in notebook["cells"] if c["metadata"] not in known] == []
+    assert "widgets" not in notebook["metadata"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_stored_outputs_are_small_and_shown_by_whoever_does_not_trust_them(path):
+    outputs = [output for cell in cells(path, "code") for output in cell["outputs"]]
+    assert {output["output_type"] for output in outputs} <= {"stream", "execute_result", "display_data"}
+    kinds = {kind for output in outputs for kind in output.get("data", ())}
+    assert kinds <= {"text/plain", "text/html", "text/latex", "image/png"}, "what needs a kernel or scripts is left out"
+    assert max(len(json.dumps(output)) for output in outputs) < LARGEST_OUTPUT
+
+
+def test_notebooks_are_small_all_together():
+    assert sum(path.stat().st_size for path in NOTEBOOKS) < 6_000_000
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

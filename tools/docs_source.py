@@ -83,7 +83,7 @@ def _shown(path: Path) -> nbformat.NotebookNode:
     """A notebook with its outputs, or with a word on why it has none."""
     if not run_notebooks.place(path).exists() and (lacking := run_notebooks.missing(path)):
         notebook = nbformat.read(path, as_version=4)
-        words = f"*Not executed here: install {', '.join(lacking)}.*"
+        words = f"*Not executed here: install {', '.join(lacking)}. The outputs are those that are stored with it.*"
         notebook.cells.insert(1, new_markdown_cell(words, id="not-executed"))
         return notebook
     notebook = run_notebooks.executed(path)

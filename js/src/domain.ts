@@ -55,7 +55,9 @@ export class DomainPane {
     const shown = this.chosenNests();
     const several = shown.length > 1;
     this.stacked = several && wide / 2 - 10 < NARROWEST;
-    this.beside = this.stacked && this.element.closest('.fitted') !== null && this.besideIsLarger(wide, shown.length);
+    const column = this.stacked || !several;
+    const onScreen = this.element.closest('.fitted') !== null && this.element.closest('.talk') === null;
+    this.beside = column && onScreen && this.besideIsLarger(wide, shown.length);
     this.space = this.beside ? wide - BESIDE : several && !this.stacked ? wide / 2 - 10 : wide;
     const nests = shown.map((nest) => this.nest(nest));
     const note = h(
@@ -388,7 +390,10 @@ export class DomainPane {
         button('fit', () => plot().move(WHOLE), { class: 'fit', title: 'the whole picture' }),
       ),
     );
-    const rows = sliders(this.state.data, nest, look).map((dim) => this.slider(nest, look, dim));
+    const several = (dim: string) => this.state.data.range(dim, nest.statements)[1] > this.state.data.range(dim, nest.statements)[0];
+    const rows = sliders(this.state.data, nest, look)
+      .filter(several)
+      .map((dim) => this.slider(nest, look, dim));
     return h('div', { class: 'controls' }, axes, ...rows, look.x ? this.byNumbers(nest, look) : null);
   }
 

@@ -11,6 +11,7 @@ export const MARGIN = { left: 46, right: 18, top: 44, bottom: 16 };
 const TALLEST = 340; // pixels of what is between the margins, where nobody says how high a picture may be
 const LEAST = 1.5; // pixels of a place
 const MOST = 64;
+const NARROWEST = 100; // pixels between the margins
 
 /** A zoom, and how far the picture is moved then, in pixels. */
 export interface View {
@@ -42,7 +43,7 @@ export class Frame {
     const room = space - MARGIN.left - MARGIN.right;
     const upright = tall - MARGIN.top - MARGIN.bottom;
     this.unit = Math.max(LEAST, Math.min(MOST, room / nx, upright / ny));
-    this.width = Math.max(150, nx * this.unit) + MARGIN.left + MARGIN.right;
+    this.width = Math.max(NARROWEST, nx * this.unit) + MARGIN.left + MARGIN.right;
     this.height = ny * this.unit + MARGIN.top + MARGIN.bottom;
     for (const mark of marks) {
       const key = spot(mark.x, mark.y);

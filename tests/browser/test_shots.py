@@ -1,4 +1,4 @@
-"""The eight programs of the screenshots: their steps are legal, what is to be refused is, and one is taken in JupyterLab."""
+"""The eight programs of the screenshots: their steps are legal, one is refused; one is taken in JupyterLab."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ def test_a_shot_is_of_the_whole_window(lab, browser, tmp_path):
         assert len(taken.convert("RGB").getcolors(1 << 20)) > 50
         assert taken.convert("L").resize((1, 1)).getpixel((0, 0)) < 110, "it is dark"
     browser.size(1500, 1100)
-    browser.run("window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'}).then(() => 0)")
+    shots.Page(browser).command("apputils:change-theme", theme=shots.THEMES["light"])

@@ -40,7 +40,8 @@ def ladder(
 ) -> Picture:
     """Rates after each step as bars, with those of others as dashed lines: `ladder([("naive", 1.2)], {"NumPy": 60})`.
 
-    Beside each rate stands what its step gained: how many times faster than the rung before.  `rungs` are pairs (what was done, rate) in their order, `lines` gives name → rate, both in `unit`, more is better.
+    Beside each rate stands what its step gained: how many times faster than the rung before.  `rungs` are pairs (what
+    was done, rate) in their order, `lines` gives name → rate, both in `unit`, more is better.
     Raises WorkbenchError where there is no rung, or a rate is no positive number.
     """
     found = Ladder(tuple(rungs), tuple((lines or {}).items()), unit)
