@@ -35,7 +35,7 @@ def heavy(program: Program, tree: Tree, target: Target) -> bool:
 
 
 def fused(schedule: Schedule, target: Target, alone: Callable[[Program, Tree, Target], bool] = heavy) -> Schedule:
-    """Merge neighbours, outermost level first, each pair as deep as it is legal, but those that had better be `alone`."""
+    """Merge neighbours, outermost level first, each pair as deep as it is legal; those to be `alone` stay so."""
     refused: set[tuple[str, str]] = set()
     while True:
         pair = next(candidates(schedule, schedule.tree, target, refused, alone), None)
