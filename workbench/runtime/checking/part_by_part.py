@@ -36,7 +36,8 @@ def evaluated(op: Operator, arrays: tuple[Any, ...], out: Any, /, **options: Any
         given = [x[own] if divided else x for x, divided in zip(arrays, split, strict=True)]
         before = None if out is None else tuple(None if x is None else x[own] for x in several(out))
         before = before[0] if before is not None and len(before) == 1 else before
-        return several(evaluate(op, *given, out=before, **options))
+        fewer = {rows[0]: min(rows[2], rows[1] - start)} if rows[0] in options else {}
+        return several(evaluate(op, *given, out=before, **{**options, **fewer}))
 
     with ThreadPoolExecutor(thread_count()) as pool:
         parts = list(pool.map(part, range(0, rows[1], rows[2])))
