@@ -14,7 +14,6 @@ from functools import reduce
 
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Index
-from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Loop, path
@@ -22,7 +21,7 @@ from workbench.poly.regions.storage import array_bytes
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import find_loop
 from workbench.schedules.recipes.decisions import decide
-from workbench.schedules.recipes.memory.tile_fusion import computed_at, deepest
+from workbench.schedules.recipes.memory.tile_fusion import computed_at, deepest, maker_and_user
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize, reorder, serial, split
 from workbench.schedules.transform import Transform
@@ -47,24 +46,22 @@ def with_own_windows(schedule: Schedule, target: Target) -> Schedule:
 
 
 def _inside(schedule: Schedule, array: str, target: Target) -> Schedule:
-    program = schedule.program
-    made = [s for s in program.statements if any(t == array for t, _ in s.targets)]
-    users = [s for s in program.statements if s not in made and any(r.tensor == array for r in reads_of(*s.values))]
-    if len(made) != 1 or len(users) != 1 or made[0].kind != "assign":
+    pair = maker_and_user(schedule.program, array)
+    if pair is None:
         return schedule
+    maker, user = pair
     near = target.cache_bytes[0] // 2
-    loop = deepest(schedule, made[0], users[0], array) if _held(schedule, array) > near else None
-    if loop is not None and decide(f"{users[0].name}_own_parts", True, (True, False)):
-        return computed_at(schedule, array, loop_of(users[0].name, loop.name), 1) or schedule
-    around = path(schedule.tree, users[0].id)
-    rows = _rows(schedule, users[0], array, around)
-    if rows is None or target.cores < 2 or any(x.kind == "parallel" for x in path(schedule.tree, made[0].id)):
+    loop = deepest(schedule, maker, user, array) if _held(schedule, array) > near else None
+    if loop is not None and decide(f"{user.name}_own_parts", True, (True, False)):
+        return computed_at(schedule, array, loop_of(user.name, loop.name), 1) or schedule
+    rows = _rows(schedule, user, array, path(schedule.tree, user.id))
+    if rows is None or target.cores < 2 or any(x.kind == "parallel" for x in path(schedule.tree, maker.id)):
         return schedule
-    trip = structure(program, users[0].id).trip(rows.name) or 0
+    trip = structure(schedule.program, user.id).trip(rows.name) or 0
     size = -(-trip // target.cores)
-    if size < LEAST or not decide(f"{users[0].name}_own_windows", True, (True, False)):
+    if size < LEAST or not decide(f"{user.name}_own_windows", True, (True, False)):
         return schedule
-    return _in_blocks(schedule, array, loop_of(users[0].name, rows.name), size) or schedule
+    return _in_blocks(schedule, array, loop_of(user.name, rows.name), size) or schedule
 
 
 def _rows(schedule: Schedule, user: ProgramStatement, array: str, around: Sequence[Loop]) -> Loop | None:

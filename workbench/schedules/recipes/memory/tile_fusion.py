@@ -46,14 +46,21 @@ def with_fused_producers(schedule: Schedule, target: Target) -> Schedule:
 
 def _inside(schedule: Schedule, array: str, rows: int, cores: int) -> Schedule:
     """`rows` of the array fill a good part of the second cache."""
-    made = [s for s in schedule.program.statements if any(t == array for t, _ in s.targets)]
-    users = [s for s in schedule.program.statements if s not in made and _reading(s, array)]
-    if len(made) != 1 or len(users) != 1 or made[0].kind != "assign":
+    pair = maker_and_user(schedule.program, array)
+    if pair is None:
         return schedule
-    loop = deepest(schedule, made[0], users[0], array)
+    loop = deepest(schedule, *pair, array)
     if loop is None:
-        return _in_blocks(schedule, users[0], array, rows, cores)
-    return computed_at(schedule, array, loop_of(users[0].name, loop.name), 1) or schedule
+        return _in_blocks(schedule, pair[1], array, rows, cores)
+    return computed_at(schedule, array, loop_of(pair[1].name, loop.name), 1) or schedule
+
+
+def maker_and_user(program: Program, array: str) -> tuple[ProgramStatement, ProgramStatement] | None:
+    """The one assignment that makes an array and the one other statement that reads it; None if there are more."""
+    made = [s for s in program.statements if any(t == array for t, _ in s.targets)]
+    users = [s for s in program.statements if s not in made and _reading(s, array)]
+    alone = len(made) == len(users) == 1 and made[0].kind == "assign"
+    return (made[0], users[0]) if alone else None
 
 
 def computed_at(schedule: Schedule, array: str, loop: str, most: float) -> Schedule | None:
