@@ -13,7 +13,6 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # other process
 import workbench as wb
 from tests.export.jax.gpu_jax_calls import SIZES, agrees, given, on_gpu, operator_of
 from tests.export.sampled import whole
-from workbench.export.xla.functions import known as exported
 from workbench.runtime.gpu.drivers.driver import Driver
 
 jax = pytest.importorskip("jax", reason="install jax")
@@ -36,6 +35,8 @@ def there(result: Any) -> bool:
 
 @pytest.mark.parametrize("name", list(SIZES))
 def test_results_are_the_definitions_jitted_and_alone(name: str) -> None:
+    from workbench.export.xla.functions import known as exported  # which imports JAX
+
     found = on_gpu(name)
     for sizes, title in zip(SIZES[name], ("=", "all sizes"), strict=True):
         values = given(name, sizes)
