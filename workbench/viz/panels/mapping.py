@@ -50,7 +50,7 @@ def _tiles(schedule: Schedule, own: ProgramStatement, x: str, y: str) -> Grid:
     def step(width: int, height: int) -> Transform | None:
         wanted = [(loop, n) for loop, n in zip(axes, (width, height), strict=False) if n > 1]
         wanted.sort(key=lambda pair: order.index(pair[0]))
-        named = {loop_name(schedule, own, loop): n for loop, n in wanted}
+        named: dict[str, int] = {loop_name(schedule, own, loop): n for loop, n in wanted}
         return None if not named else tile(named) if len(named) > 1 else split(*next(iter(named.items())))
 
     steps = tuple(step(width, height) for height in down for width in across)
