@@ -41,10 +41,9 @@ WITHIN = {
     "fromc": "text numbers parameters statements",
     "schedules": "kernels analysis . steps.support sketches.open_steps sketches.constraints sketches.space"
     " sketches.sketch_records sketches steps explanation repairs repairs.search recipes.decisions"
-    " recipes.rows_taken recipes.table recipes.try_steps recipes.memory recipes.loops recipes.memory.own_windows
-    recipes.recurrences"
-    " recipes.products recipes.default_recipe recipes.gpu recipes.step_reasons recipes automatic"
-    " sketches.recipe_sketch offers",
+    " recipes.rows_taken recipes.table recipes.try_steps recipes.memory recipes.loops"
+    " recipes.memory.own_windows recipes.recurrences recipes.products recipes.default_recipe recipes.gpu"
+    " recipes.step_reasons recipes automatic sketches.recipe_sketch offers",
     "codegen": "nest cmath.helper cmath.shape cmath.template cmath.primitive cmath.exact cmath.coefficients"
     " cmath.functions cmath passes.register_tiles passes cuda.grid.launches kernel c.names c.lines c.helpers"
     " c.expressions c cuda.grid cuda generation inspection comparing trace",
