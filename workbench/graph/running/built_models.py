@@ -12,7 +12,8 @@ import numpy as np
 from workbench.errors import BuildError, CallError, ModelError, shown, unknown_name
 from workbench.graph.evaluation.arguments import converted
 from workbench.graph.running.drivers import Driver, dense
-from workbench.graph.running.profiles import Profile, profiled
+from workbench.graph.running.profiling.call_profiles import profiled_calls
+from workbench.graph.running.profiling.profiles import Profile, profiled
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, Nested, flat, in_tuples, mapped
 from workbench.graph.running.recording.segments import whole_segment
@@ -155,12 +156,15 @@ class BuiltModel:
     # --- what it is
 
     def profile(self, *arrays: Any, seconds: float = 0.3, **sizes: int) -> Profile:
-        """The time of each node, from runs for about so many seconds; CallError for a model that is not straight."""
-        if self._segment is None:
-            raise CallError(f"{self.model.entry} has control flow: only straight models are profiled by node")
+        """The time of each node, from runs for about so many seconds.
+
+        Of a model with control flow also when each compiled piece is called: `profile.pieces`.
+        """
         plain, _ = from_torch(arrays)
         with self._settings():
             arguments = self._arguments(plain, sizes)
+            if self._segment is None:
+                return profiled_calls(self._driver, lambda: self._controlled(arguments, dict(sizes)), seconds)
             program = self._program(arguments, sizes)
             if program is None:
                 raise CallError(f"{self.model.entry} was called with so many sizes that there is no program for these")

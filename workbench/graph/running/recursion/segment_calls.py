@@ -79,7 +79,7 @@ class SegmentCall:
         needed = {name: sizes[name] for name in segment.sizes if name in sizes}
         with self.driver.lock:
             recording = self.driver.tracer.trace(self.code, segment, given, needed)
-        found = self.plans[key] = SegmentPlan(self.driver, recording)
+        found = self.plans[key] = SegmentPlan(self.driver, segment, recording)
         return found
 
     def _one_by_one(self, leaves: tuple[Any, ...], sizes: Mapping[str, int]) -> tuple[Nested, ...]:
@@ -108,8 +108,8 @@ class SegmentPlan:
     Many are padded with the last of them to a power of two, so that there are few programs.
     """
 
-    def __init__(self, driver: Driver, recording: Recording) -> None:
-        self.driver, self.recording = driver, recording
+    def __init__(self, driver: Driver, segment: Segment, recording: Recording) -> None:
+        self.driver, self.segment, self.recording = driver, segment, recording
         results = list(flat(recording.outputs))
         self.kinds: list[Kind] = [(value.shape, value.dtype) for value in results]
         self.bytes = sum(value.bytes for value in results)
@@ -141,7 +141,7 @@ class SegmentPlan:
         with self.driver.lock:
             made = self.programs.get(key)
             if made is None:
-                program = Program(recording, self.driver.threads, self.driver.packed)
+                program = Program(recording, self.driver.threads, self.driver.packed, self.driver.watch)
                 made = self.programs[key] = program, rows
                 self.driver.programs[self, key] = program
         return made
