@@ -19,7 +19,7 @@ from workbench.records import record
 from workbench.schedules.kernels.matching import unified
 from workbench.schedules.kernels.micro_kernels import ProcessorKernel
 
-WORD_BITS = 32
+WORD_BYTES = 4
 X86 = "#include <immintrin.h>\n"
 ARM = "#include <arm_neon.h>\n"
 
@@ -43,7 +43,7 @@ class LaneInstruction(ProcessorKernel):
     @property
     def group(self) -> int:
         """Products that are added at once."""
-        return WORD_BITS // DTYPES[self.operands[0]].bits
+        return WORD_BYTES // DTYPES[self.operands[0]].bytes
 
     def function(self, lanes: int) -> str:
         """Name of the C function for so many lanes; empty if there is none."""
@@ -66,7 +66,7 @@ def lane_instruction(
 
 def function_text(name: str, result: str, lanes: int, form: str) -> str:
     """The C function that executes an instruction for so many lanes."""
-    own, size = f"wb_{name}_{lanes}", lanes * WORD_BITS // 8
+    own, size = f"wb_{name}_{lanes}", lanes * WORD_BYTES
     form = form.replace("{r}", f"{own}_r").replace("{w}", f"{own}_w")
     return (
         f"typedef {DTYPES[result].c_name} {own}_r __attribute__((vector_size({size})));\n"

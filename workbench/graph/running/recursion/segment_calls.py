@@ -62,7 +62,7 @@ class SegmentCall:
             self.last = key, plan
         if plan is None:
             return self._one_by_one(leaves, sizes)
-        if plan.runs_at_once:
+        if plan.begins_at_once():
             return plan.nest(plan.run([tensor.array() for tensor in inputs]))
         level += 1
         outputs = [Tensor(kind, level, agenda) for kind in plan.kinds]
@@ -120,9 +120,8 @@ class SegmentPlan:
         self.tries = self.at_once = 0
         self.programs: dict[Any, tuple[Program, tuple[bool, ...]] | None] = {}
 
-    @property
-    def runs_at_once(self) -> bool:
-        """Whether a call has nothing to wait for: there never were others with it."""
+    def begins_at_once(self) -> bool:
+        """Whether the call that begins has nothing to wait for: there never were others with it.  It is counted."""
         if self.never_waits:
             return True
         if self.at_once:

@@ -14,6 +14,7 @@ from math import gcd, prod
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Binary, Expr, Index, index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.dependence.questions import statement_id
 from workbench.poly.derive.buffers import copies_of, loads_of
 from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.poly.programs.program import Array
@@ -188,7 +189,7 @@ def copied(
 
     `axes` are the threads of a block, `most` neighbours move at once, or as many of them as rows are multiples of.
     """
-    loops = own_loops(schedule.tree, next(s.id for s in schedule.program.statements if s.name == name))
+    loops = own_loops(schedule.tree, statement_id(schedule.program, name))
     long = {x: c for x, c in zip(loops, cells, strict=True) if c > 1}
     for loop, length in long.items():
         schedule = split(loop_of(name, loop), length, names=(loop.part("z"), loop.part("r"))).on(schedule)
@@ -209,7 +210,7 @@ def copied(
 
 def shared_among(schedule: Schedule, name: str, loop: str, axes: tuple[tuple[str, int], ...]) -> Schedule:
     """A loop of a statement in pieces of one iteration for each thread of a block."""
-    known = {x.name for x in path(schedule.tree, next(s.id for s in schedule.program.statements if s.name == name))}
+    known = {x.name for x in path(schedule.tree, statement_id(schedule.program, name))}
     piece, whole = _free("piece", known), _free("thread", known)
     schedule = split(loop_of(name, loop), prod(n for _, n in axes), names=(piece, whole)).on(schedule)
     bound = [_free(letter, known) for letter, _ in axes]

@@ -15,6 +15,7 @@ from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang.expr import Index
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.dependence.questions import statement_id
 from workbench.poly.derive.buffers import loads_of
 from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.schedules.analysis.structure import structure
@@ -215,5 +216,5 @@ def _copy(schedule: Schedule, load: str, cells: list[int], size: WarpTile) -> Sc
     whole = max((n for n in cells if n > 1), default=1)
     if cells and whole > 1:
         return copied(schedule, load, cells, size.axes, 8)
-    own = next(s for s in schedule.program.statements if s.name == load)
-    return shared_among(schedule, load, own_loops(schedule.tree, own.id)[-1], size.axes)
+    last = own_loops(schedule.tree, statement_id(schedule.program, load))[-1]
+    return shared_among(schedule, load, last, size.axes)

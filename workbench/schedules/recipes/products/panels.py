@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.dependence.questions import statement_id
 from workbench.poly.derive.buffers import loads_of, reads
 from workbench.poly.derive.deriving import fresh_name
 from workbench.poly.programs.addresses import step_of
@@ -174,8 +175,7 @@ def by_instruction(
     deep, row, column = tile_loops
     groups = split(loop_of(name, deep), words.count)
     schedule, outer, inner = groups.on(schedule), groups.outer.loop, groups.inner.loop
-    own = schedule.program.named(name)
-    around = [x.name for x in path(schedule.tree, own.id)] if own else []
+    around = [x.name for x in path(schedule.tree, statement_id(schedule.program, name))]
     sums = [x for x in around[min(map(around.index, (outer, row))) :] if x not in (row, column, inner)]
     orders: list[tuple[str, ...]] = [(*sums, row, column, inner)]
     if not full:
