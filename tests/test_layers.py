@@ -258,7 +258,7 @@ def test_the_checker_of_certificates_knows_nothing_of_schedules_and_code_generat
 
 def test_the_checker_shares_no_proof_with_legality():
     """Nor does what it takes from the rooms below."""
-    names = ("equivalence", "value_sources", "flow", "order", "precedence", "questions")
+    names = ("equivalence", "value_sources", "flow", "violations", "precedence", "questions")
     legality = {"workbench.poly.time.concurrency", *(f"workbench.poly.dependence.{name}" for name in names)}
     assert all(PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py").is_file() for name in legality)
     below = ("last_writers", "provenance", "values", "races", "delinearising")
