@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.fromc.numbers.wholes import Spans, cases, fits
+from workbench.fromc.numbers.unwrapped_integers import Spans, cases, fits
 from workbench.fromc.numbers.wraparound import NotWhole
 from workbench.lang.dtypes import BOOL, INT32, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Select, Unary, reads
