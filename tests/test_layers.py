@@ -59,7 +59,7 @@ WITHIN = {
     " engines.regions.blocks engines.regions.taking engines.regions.by_rules engines.regions.outlining"
     " engines.kept_engines engines.trials engines.region_calls engines.regions.measuring"
     " engines.regions.contests engines.regions.by_cost engines.partitions engines.partitioning"
-    " engines.saving_partitions engines.arrays engines.known engines dividing",
+    " engines.saving_partitions engines.arrays engines.known engines partition_by_argument",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " views.values notebook panels.domain panels",
 }
