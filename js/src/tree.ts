@@ -1,6 +1,6 @@
 // The schedule tree: nested boxes; dragging a loop onto another interchanges them, onto another nest merges.
 
-import { keepsNode } from './colours';
+import { keepsNode } from './kept_colours';
 import { button, h } from './dom';
 import { glyph, role } from './glyphs';
 import { walk } from './lighting';
