@@ -8,7 +8,7 @@ import { keepsLine } from './kept_colours';
 import { tints } from './columns';
 import type { Kept } from './kept_colours';
 import { button, download, h } from './dom';
-import { role } from './glyphs';
+import { role } from './palette';
 import type { State } from './state';
 import { walk } from './lighting';
 import type { Code, Line, Selection, TreeNode } from './messages';

@@ -2,7 +2,7 @@
 
 import { keepsNode } from './kept_colours';
 import { button, h } from './dom';
-import { glyph, role } from './glyphs';
+import { glyph, role } from './palette';
 import { walk } from './lighting';
 import type { State } from './state';
 import type { Selection, TreeNode } from './messages';
