@@ -59,7 +59,7 @@ WITHIN = {
     " engines.engine_records engines.regions.blocks engines.regions.taking engines.regions.by_rules"
     " engines.regions.outlining engines.kept_engines engines.trials engines.region_calls engines.regions.measuring"
     " engines.regions.contests engines.regions.by_cost engines.partitions engines.partitioning"
-    " engines.saving_partitions engines.arrays engines.known engines dividing",
+    " engines.saving_partitions engines.arrays engines.known engines partition_by_argument",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " views.values notebook panels.domain panels",
 }
@@ -258,7 +258,7 @@ def test_the_checker_of_certificates_knows_nothing_of_schedules_and_code_generat
 
 def test_the_checker_shares_no_proof_with_legality():
     """Nor does what it takes from the rooms below."""
-    names = ("equivalence", "value_sources", "flow", "order", "precedence", "questions")
+    names = ("equivalence", "value_sources", "flow", "violations", "precedence", "questions")
     legality = {"workbench.poly.time.concurrency", *(f"workbench.poly.dependence.{name}" for name in names)}
     assert all(PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py").is_file() for name in legality)
     below = ("last_writers", "provenance", "values", "races", "delinearising")

@@ -5,7 +5,7 @@ import type { Data } from './data';
 import { button, h } from './dom';
 import { WHOLE } from './frame';
 import { listen } from './gestures';
-import { glyph, role } from './glyphs';
+import { glyph, role } from './palette';
 import { tell, told } from './hints';
 import { MapKind, MapPane } from './map';
 import { Plot } from './plot';

@@ -22,7 +22,7 @@ from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
-from workbench.schedules.recipes.products.panels import by_instruction, grouped, paneled, plain_read
+from workbench.schedules.recipes.products.panels import by_instruction, grouped, plain_read, with_panel
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.products.window_threads import Cut, candidates, divided
 from workbench.schedules.scheduled_program import Schedule
@@ -233,7 +233,7 @@ def _scheduled(
     home, cut = loop_of(name, over_blocks(plan.lanes)), (plan.lanes, plan.width)
     count = None if group is None or group[1].count == 1 else (group[0], group[1].count)
     before = {*schedule.program.arrays}
-    schedule = paneled(schedule, plan.weights, home, cut, batches=batches, lanes=True, group=count)
+    schedule = with_panel(schedule, plan.weights, home, cut, batches=batches, lanes=True, group=count)
     if group is not None:
         dim, words = group
         schedule = grouped(schedule, _picture(shape, plan.weights), home, (dim, words.count))

@@ -25,7 +25,7 @@ from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along, thinned
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
-from workbench.schedules.recipes.products.panels import by_instruction, copied_rows, paneled, plain_read, runs_along
+from workbench.schedules.recipes.products.panels import by_instruction, copied_rows, plain_read, runs_along, with_panel
 from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
 from workbench.schedules.recipes.try_steps import changed, top
 from workbench.schedules.scheduled_program import Schedule
@@ -178,7 +178,7 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
     size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
     words = plan.words
     if words is None:
-        return paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
+        return with_panel(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
     before = {*schedule.program.arrays}
     once = dim == plan.row and not plan.batches and not plan.blocks[plan.depth] and not plan.blocks[plan.row]
     if dim == plan.row and runs_along(schedule, operand, plan.depth):
@@ -186,7 +186,7 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
     else:
         group = (plan.depth, words.count) if words.count > 1 else None
         cut, outer = (dim, size), plan.batches
-        schedule = paneled(schedule, operand, home, cut, batches=outer, lanes=lanes, group=group, once=once)
+        schedule = with_panel(schedule, operand, home, cut, batches=outer, lanes=lanes, group=group, once=once)
     (buffer,) = {*schedule.program.arrays} - before
     narrow = words.wide not in ("", schedule.program.arrays[buffer].dtype.name)
     return widen(buffer, words.wide).on(schedule) if narrow else schedule

@@ -46,7 +46,7 @@ def plain_read(shape: Structure, dim: str) -> Read | None:
     return read if len(plain) == len(read.subscripts) else None
 
 
-def paneled(
+def with_panel(
     schedule: Schedule, operand: Read, home: LoopName, cut: tuple[str, int], *, batches: Collection[str] = (),
     lanes: bool, group: tuple[str, int] | None = None, once: bool = False,
 ) -> Schedule:  # fmt: skip
