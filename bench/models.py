@@ -10,8 +10,6 @@ it prepared its network: weights, temporaries, compiled code, and the libraries 
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import statistics
 import tempfile
@@ -22,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.facts import load, machine, software
+from bench.model_command import model_parser, write_results
 from bench.worker_pool import Worker
 
 NAMES = ("workbench", "eager", "torch.compile", "onnxruntime")
@@ -109,12 +107,8 @@ def geometric_mean(ratios: list[float]) -> float:
 def main() -> None:
     from bench.networks import NETWORKS, TEN
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = model_parser(__doc__, "models")
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(TEN))
-    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("bench/out/models.json"))
     given = parser.parse_args()
     results = []
     print(f"{'network':18} T  " + "  ".join(f"{name:32}" for name in NAMES))
@@ -126,9 +120,7 @@ def main() -> None:
     print(*means(results), sep="\n")
     for one in results:
         print(f"\n{one['network']}, {one['threads']} threads\n{one['contenders']['workbench'].get('profile', '')}")
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    facts = {"machine": machine(), "software": software(), "load": load(), "results": results}
-    given.out.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    write_results(given.out, results)
 
 
 if __name__ == "__main__":

@@ -8,18 +8,15 @@ takes a list of unknown length, one after the other in one process.  Results are
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
 import workbench as wb
-from bench.facts import load, machine, software
+from bench.model_command import model_parser, write_results
 from bench.models import geometric_mean
 from bench.timing import batches
 
@@ -183,11 +180,7 @@ def compared(name: str, threads: int, seconds: float, rounds: int) -> dict[str, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("bench/out/recursion.json"))
+    parser = model_parser(__doc__, "recursion")
     given = parser.parse_args()
     results = []
     print(f"{'model':12} T  ms, least: workbench  eager              ratio  of least")
@@ -199,9 +192,7 @@ def main() -> None:
             times = "  ".join(f"{median * 1e3:8.3f}, {least * 1e3:8.3f}" for median, least in pairs)
             print(f"{name:12} {threads}  {times}  {one['seconds ratio']:5.2f} {one['least ratio']:5.2f}", flush=True)
     print(f"geometric mean {geometric_mean([one['seconds ratio'] for one in results]):.2f}")
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    facts = {"machine": machine(), "software": software(), "load": load(), "results": results}
-    given.out.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    write_results(given.out, results)
 
 
 if __name__ == "__main__":
