@@ -56,8 +56,8 @@ WITHIN = {
     " fusion passes.model_pass passes.support passes.support.partial.values passes.support.partial.calling"
     " passes.support.partial.writing passes.support.partial.evaluator passes optimizing running.recording"
     " running.profiling.watches running engines.sites engines.subgraphs engines.same_definition engines.patterns"
-    " engines.engine_records engines.regions.blocks engines.regions.taking engines.regions.by_rules engines.regions.outlining"
-    " engines.kept_engines engines.trials engines.region_calls engines.regions.measuring"
+    " engines.engine_records engines.regions.blocks engines.regions.taking engines.regions.by_rules"
+    " engines.regions.outlining engines.kept_engines engines.trials engines.region_calls engines.regions.measuring"
     " engines.regions.contests engines.regions.by_cost engines.partitions engines.partitioning"
     " engines.saving_partitions engines.arrays engines.known engines dividing",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
