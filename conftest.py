@@ -5,6 +5,7 @@ from importlib.util import find_spec
 NEEDED = {
     "workbench/export/pytorch": ("torch",), "workbench/export/stable/companion.py": ("torch",),
     "workbench/export/xla": ("jax",), "workbench/export/ort": ("onnx", "onnxscript"),
+    "workbench/export/engines/gpu_engines.py": ("torch",),
     "workbench/export/engines/torch_engine.py": ("torch",), "tests/export/gpu_session.py": ("torch",),
     "tests/export/gpu_library_session.py": ("torch",), "tests/export/jax/gpu_jax_session.py": ("jax",),
     "tests/export/gpu_onnx_session.py": ("onnx", "onnxruntime"),

@@ -8,58 +8,28 @@ machine disturbs less, and the geometric means; writes JSON.
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import workbench as wb
 from bench.facts import write_results
+from bench.model_command import model_parser
+from bench.small_operators import OPERATORS
 from bench.timing import batches
 from workbench.graph import Model
 
 RULES = ("legality", "relay")
-OPERATORS = """
-def linear(float(M,K) x, float(N,K) w) -> (y) { y(m,n) +=! x(m,k) * w(n,k) }
-def bias(float(M,N) x, float(N) b) -> (y) { y(i,j) = x(i,j) + b(j) }
-def add(float(M,N) x, float(M,N) z) -> (y) { y(i,j) = x(i,j) + z(i,j) }
-def times(float(M,N) x, float(M,N) z) -> (y) { y(i,j) = x(i,j) * z(i,j) }
-def sigma(float(M,N) x) -> (y) { y(i,j) = 1.0 / (1.0 + exp(-x(i,j))) }
-def tanh2(float(M,N) x) -> (y) { y(i,j) = tanh(x(i,j)) }
-def gelu2(float(M,N) x) -> (y) {
-    y(i,j) = 0.5 * a * (1.0 + tanh(0.79788456 * (a + 0.044715 * a * a * a))) where a = x(i,j)
-}
-def mean(float(M,N) x) -> (m) { m(i) +=! x(i,j)  m(i) = m(i) / N }
-def less(float(M,N) x, float(M) r) -> (y) { y(i,j) = x(i,j) - r(i) }
-def square(float(M,N) x) -> (y) { y(i,j) = x(i,j) * x(i,j) }
-def root(float(M) x) -> (y) { y(i) = sqrt(x(i) + 0.00001) }
-def over(float(M,N) x, float(M) r) -> (y) { y(i,j) = x(i,j) / r(i) }
+OWN = """
 def largest(float(M,N) x) -> (y) { y(i) max=! x(i,j) }
 def total(float(M,N) x) -> (y) { y(i) +=! x(i,j) }
 def exponential(float(M,N) x) -> (y) { y(i,j) = exp(x(i,j)) }
 def gained(float(M,N) x, float(N) g) -> (y) { y(i,j) = x(i,j) * g(j) }
-def gates(float(M,4*N) x) -> (float(M,N) i, float(M,N) f, float(M,N) g, float(M,N) o) {
-    i(m,n) = x(m,n) where n in 0:N
-    f(m,n) = x(m,n+N) where n in 0:N
-    g(m,n) = x(m,n+2*N) where n in 0:N
-    o(m,n) = x(m,n+3*N) where n in 0:N
-}
 def heads(float(T,E) x, int32 H) -> (y) { y(h,t,d) = x(t,h*(E/H)+d) where h in 0:H, d in 0:E/H }
-def scores(float(H,T,D) q, float(H,S,D) k) -> (y) { y(h,t,s) +=! q(h,t,d) * k(h,s,d) }
 def scaled(float(H,T,S) x) -> (y) { y(h,t,s) = 0.125 * x(h,t,s) }
-def softmax3(float(H,T,S) x) -> (y) {
-    top(h,t) max=! x(h,t,s)
-    e(h,t,s) = exp(x(h,t,s) - top(h,t))
-    sum(h,t) +=! e(h,t,s)
-    y(h,t,s) = e(h,t,s) / sum(h,t)
-}
-def mixed(float(H,T,S) p, float(H,S,D) v) -> (y) { y(h,t,d) +=! p(h,t,s) * v(h,s,d) }
 def merged(float(H,T,D) x) -> (y) { y(t,e) = x(e/D,t,e%D) where e in 0:H*D }
-def relu4(float(N,C,H,W) x) -> (y) { y(n,c,h,w) = max(x(n,c,h,w), 0.0) }
-def add4(float(N,C,H,W) x, float(N,C,H,W) z) -> (y) { y(n,c,h,w) = x(n,c,h,w) + z(n,c,h,w) }
 
 fn norm(x: float32[m, n], g: float32[n], b: float32[n]) -> float32[m, n] {
     %y = less(x, mean(x))
@@ -119,7 +89,7 @@ fn main(x: float32[1, 32, 32, 32], k: float32[32, 32, 3, 3], m: float32[32], v: 
 
 def prepared(name: str) -> tuple[Model, list[Any]]:
     """A model without calls of functions, and arguments for it."""
-    model = wb.model(OPERATORS + MODELS[name]) | wb.passes.inline() | wb.passes.to_graph_form()
+    model = wb.model(OPERATORS + OWN + MODELS[name]) | wb.passes.inline() | wb.passes.to_graph_form()
     model |= wb.passes.dead_code()
     random = np.random.default_rng(0)
     shapes = [[d.constant for d in each.type.dims] for each in model.main.parameters]  # type: ignore[union-attr]
@@ -159,13 +129,9 @@ def _flat(result: Any) -> tuple[Any, ...]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = model_parser(__doc__, "fusion_rules", seconds=2.0)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
-    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--profiles", action="store_true", help="print both profiles by node")
-    parser.add_argument("--out", type=Path, default=Path("bench/out/fusion_rules.json"))
     given = parser.parse_args()
     results = []
     print(f"{'model':20} T  calls  kernels: legality, relay    ms: legality    relay   ratio  of least")

@@ -10,7 +10,6 @@ it prepared its network: weights, temporaries, compiled code, and the libraries 
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import tempfile
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from bench.facts import write_results
+from bench.model_command import model_parser
 from bench.worker_pool import Worker
 
 NAMES = ("workbench", "eager", "torch.compile", "onnxruntime")
@@ -108,12 +108,8 @@ def geometric_mean(ratios: list[float]) -> float:
 def main() -> None:
     from bench.networks import NETWORKS, TEN
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = model_parser(__doc__, "models")
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(TEN))
-    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("bench/out/models.json"))
     given = parser.parse_args()
     results = []
     print(f"{'network':18} T  " + "  ".join(f"{name:32}" for name in NAMES))

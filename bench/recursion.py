@@ -8,10 +8,8 @@ takes a list of unknown length, one after the other in one process.  Results are
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ import torch
 
 import workbench as wb
 from bench.facts import write_results
+from bench.model_command import model_parser
 from bench.models import geometric_mean
 from bench.timing import batches
 
@@ -182,11 +181,7 @@ def compared(name: str, threads: int, seconds: float, rounds: int) -> dict[str, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("bench/out/recursion.json"))
+    parser = model_parser(__doc__, "recursion")
     given = parser.parse_args()
     results = []
     print(f"{'model':12} T  ms, least: workbench  eager              ratio  of least")

@@ -66,6 +66,8 @@ ENGINES = {
     "json": "workbench.graph.engines.known.json_text:json",
     "torch": "workbench.export.engines.torch_engine:torch_eager",
     "onnxruntime": "workbench.export.engines.onnxruntime_engine:onnxruntime_session",
+    "cublas": "workbench.export.engines.gpu_engines:cublas",
+    "cudnn": "workbench.export.engines.gpu_engines:cudnn",
 }
 
 # Method of Operator that needs a later room → where it stands.

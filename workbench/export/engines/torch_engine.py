@@ -37,7 +37,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 _REDUCTIONS = {"+": torch.sum, "min": torch.amin, "max": torch.amax}
 
 
-def _supports(site: Site) -> Answer:
+def takes(site: Site) -> Answer:
+    """Whether a call is an array program of PyTorch's functions, or why not."""
     reason = why_not(site)
     if reason or not all(each.is_concrete for each in (*site.arguments, *site.results)):
         return reason or True
@@ -54,27 +55,34 @@ def _missing(program: ArrayProgram) -> str:
     return ""
 
 
-@engine("torch", supports=_supports, version=f"1, torch {torch.__version__}")
+@engine("torch", supports=takes, version=f"1, torch {torch.__version__}")
 def torch_eager(region: Subgraph) -> Callable[..., Any]:
     """A callable on NumPy arrays, whose memory PyTorch reads; constants are converted once."""
+    return compiled(region, "cpu")
+
+
+def compiled(region: Subgraph, device: str) -> Callable[..., Any]:
+    """A callable on NumPy arrays that computes a region on a device of PyTorch's; constants are there before."""
     program = array_program(region)
     missing = _missing(program)
     if missing:
         raise EngineError(missing)
-    constants = [_tensor(each) for each in region.constants.values()]
+    constants = [on_device(each, device) for each in region.constants.values()]
 
     def run(*arrays: Any) -> tuple[Any, ...]:
-        with torch.inference_mode():
-            found = run_program(program, [*map(_tensor, arrays), *constants], TORCH)
-            return tuple(each.contiguous().numpy() for each in found)
+        with torch.inference_mode(), torch.device(device):
+            given = [on_device(each, device) for each in arrays]
+            found = run_program(program, [*given, *constants], TORCH)
+            return tuple(each.contiguous().cpu().numpy() for each in found)
 
     return run
 
 
-def _tensor(array: Any) -> torch.Tensor:
+def on_device(array: Any, device: str) -> torch.Tensor:
+    """An array as a tensor on a device; on the processor it is the same memory."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that nobody may write to it: nobody does
-        return torch.from_numpy(array)
+        return torch.from_numpy(array).to(device)
 
 
 def _dtype(name: str) -> torch.dtype:

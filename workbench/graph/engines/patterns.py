@@ -119,16 +119,17 @@ class Matching:
 def _is_one_of(site: Site, wanted: tuple[str | Operator, ...]) -> bool:
     """Whether a call is one of an operator of some name, or of one with the same definition."""
     return not wanted or any(
-        _is_named(site, each) if isinstance(each, str) else _is_like(site, each) for each in wanted
+        _is_named(site, each) if isinstance(each, str) else is_like(site, each) for each in wanted
     )
 
 
 def _is_named(site: Site, name: str) -> bool:
     """Whether a call is of an operator of this name; one of the library's must be defined as the library's is."""
-    return site.name == name and (name not in ENTRIES or _is_like(site, load(name)))
+    return site.name == name and (name not in ENTRIES or is_like(site, load(name)))
 
 
-def _is_like(site: Site, op: Operator) -> bool:
+def is_like(site: Site, op: Operator) -> bool:
+    """Whether a call is of an operator with the same definition as this one, up to renaming."""
     try:
         return definition_key(site.operator) == definition_key(fixed(op, list(site.arguments)))
     except (OperatorError, ValueError):  # it means nothing for these types, or takes other arguments
