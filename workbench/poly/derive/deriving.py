@@ -47,7 +47,8 @@ def statement(
     dims, instances = space
     for position, dim in enumerate(dims):
         instances = instances.set_dim_name(isl.dim.set, position, to_isl(dim))
-    domain = isl.text_of(instances.set_tuple_name(identifier).coalesce())
+    # What isl found out about a set meanwhile must not change how its text reads.
+    domain = isl.text_of(instances.set_tuple_name(identifier).coalesce().remove_redundancies())
     where = Space(prefix(program), f"{identifier}[{', '.join(map(to_isl, dims))}]", "", domain)
     accesses = tuple(_accesses(where, arrays, body))
     source = "" if origin is None else isl.text_of(origin.set_tuple_name(isl.dim.in_, identifier))
