@@ -9,7 +9,6 @@ machine disturbs less, and the geometric means; writes JSON.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from bench.facts import load, machine, software
+from bench.facts import write_results
 from bench.timing import batches
 from workbench.graph import Model
 
@@ -184,9 +183,7 @@ def main() -> None:
     for name in ("ratio", "least_ratio"):
         mean = math.exp(statistics.fmean(math.log(one[name]) for one in results))
         print(f"{name}: geometric mean {mean:.2f}, worst {min(one[name] for one in results):.2f}")
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    facts = {"machine": machine(), "software": software(), "load": load(), "results": results}
-    given.out.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    write_results(given.out, results)
 
 
 if __name__ == "__main__":

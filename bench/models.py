@@ -11,7 +11,6 @@ it prepared its network: weights, temporaries, compiled code, and the libraries 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 import tempfile
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.facts import load, machine, software
+from bench.facts import write_results
 from bench.worker_pool import Worker
 
 NAMES = ("workbench", "eager", "torch.compile", "onnxruntime")
@@ -126,9 +125,7 @@ def main() -> None:
     print(*means(results), sep="\n")
     for one in results:
         print(f"\n{one['network']}, {one['threads']} threads\n{one['contenders']['workbench'].get('profile', '')}")
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    facts = {"machine": machine(), "software": software(), "load": load(), "results": results}
-    given.out.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    write_results(given.out, results)
 
 
 if __name__ == "__main__":

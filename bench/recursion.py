@@ -9,7 +9,6 @@ takes a list of unknown length, one after the other in one process.  Results are
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 import torch
 
 import workbench as wb
-from bench.facts import load, machine, software
+from bench.facts import write_results
 from bench.models import geometric_mean
 from bench.timing import batches
 
@@ -199,9 +198,7 @@ def main() -> None:
             times = "  ".join(f"{median * 1e3:8.3f}, {least * 1e3:8.3f}" for median, least in pairs)
             print(f"{name:12} {threads}  {times}  {one['seconds ratio']:5.2f} {one['least ratio']:5.2f}", flush=True)
     print(f"geometric mean {geometric_mean([one['seconds ratio'] for one in results]):.2f}")
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    facts = {"machine": machine(), "software": software(), "load": load(), "results": results}
-    given.out.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    write_results(given.out, results)
 
 
 if __name__ == "__main__":

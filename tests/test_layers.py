@@ -41,9 +41,9 @@ WITHIN = {
     "fromc": "text numbers parameters statements",
     "schedules": "kernels analysis . steps.support sketches.open_steps sketches.constraints sketches.space"
     " sketches.sketch_records sketches steps explanation repairs repairs.search recipes.decisions"
-    " recipes.rows_taken recipes.table recipes.try_steps recipes.memory recipes.loops"
-    " recipes.memory.own_windows recipes.recurrences recipes.products recipes.default_recipe recipes.gpu"
-    " recipes.step_reasons recipes automatic sketches.recipe_sketch offers",
+    " recipes.rows_taken recipes.table recipes.try_steps recipes.staging recipes.memory recipes.loops"
+    " recipes.recurrences recipes.products recipes.default_recipe recipes.gpu recipes.step_reasons recipes automatic"
+    " sketches.recipe_sketch offers",
     "codegen": "nest cmath.helper cmath.shape cmath.template cmath.primitive cmath.exact cmath.coefficients"
     " cmath.functions cmath passes.register_tiles passes cuda.grid.launches kernel c.names c.lines c.helpers"
     " c.expressions c cuda.grid cuda generation inspection comparing trace",
@@ -55,9 +55,9 @@ WITHIN = {
     " fusion.footprints fusion.groups fusion.sharing fusion.relay_groups fusion.legal_groups fusion.results"
     " fusion passes.model_pass passes.support passes.support.partial.values passes.support.partial.calling"
     " passes.support.partial.writing passes.support.partial.evaluator passes optimizing running.recording"
-    " running engines.sites engines.subgraphs engines.same_definition engines.patterns engines.engine_records"
-    " engines.regions.blocks engines.regions.taking engines.regions.by_rules engines.regions.outlining"
-    " engines.kept_engines engines.trials engines.region_calls engines.regions.measuring"
+    " running.profiling.watches running engines.sites engines.subgraphs engines.same_definition engines.patterns"
+    " engines.engine_records engines.regions.blocks engines.regions.taking engines.regions.by_rules"
+    " engines.regions.outlining engines.kept_engines engines.trials engines.region_calls engines.regions.measuring"
     " engines.regions.contests engines.regions.by_cost engines.partitions engines.partitioning"
     " engines.saving_partitions engines.arrays engines.known engines partition_by_argument",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"

@@ -122,5 +122,5 @@ SHOWN = (
     "workbench.graph.fusion.results:FusionResult",
     "workbench.graph.engines.partitions:Partition",
     "workbench.graph.running.built_models:BuiltModel",
-    "workbench.graph.running.profiles:Profile",
+    "workbench.graph.running.profiling.profiles:Profile",
 )

@@ -227,7 +227,7 @@ def test_what_is_no_function_of_c_is_refused(tmp_path, mlp):
         wb.export.c(wb.build(promised), tmp_path)
     with pytest.raises(WorkbenchError, match="cannot name a function of C"):
         wb.export.c(mlp, tmp_path, name="a-b")
-    with pytest.raises(WorkbenchError, match=r"does not take a built model; wb\.export\.c, .* do"):
-        wb.export.onnxruntime(mlp, tmp_path)
+    with pytest.raises(WorkbenchError, match="a built model is exported each by itself"):
+        wb.export.c([mlp, mlp], tmp_path)
     with pytest.raises(WorkbenchError, match="name= is for built models"):
         wb.export.c(wb.ops.softmax, tmp_path, name="other")

@@ -3,7 +3,7 @@
 `c` writes a library that needs neither Python nor a framework, `torch` registers an operator of PyTorch,
 `torch_library` writes a library that does so by itself, `jax` gives a function of JAX, `onnxruntime` writes a library
 and models for ONNX Runtime, `package` a wheel.  Each takes an operator, a schedule, a study, or a list of schedules and
-studies of one operator; `c`, `torch` and `package` take built models too.  `torch_backend` is for `torch.compile`,
+studies of one operator, or a built model.  `torch_backend` is for `torch.compile`,
 `swap` puts built models into a module of PyTorch.
 
 A name is loaded from its module on first use.

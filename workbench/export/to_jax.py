@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.export.dispatch import checked_name, family_of, gpu_target, with_gpu
+from workbench.export.dispatch import Family, checked_name, family_of, gpu_target, with_gpu
+from workbench.export.models.built import is_built
 from workbench.target import Target
 
 
@@ -23,13 +24,24 @@ def jax(what: Any, /, *, name: str | None = None, gpu: str | Target | bool | Non
     compiled for the GPU at hand when a program first calls them there, and are started on XLA's stream with memory of
     its allocator.  Gradients and vmap have theirs from the default recipe.
 
+    A built model, `wb.build(model)`, becomes a function for the sizes it was prepared for, with its weights in its
+    library, its gradient by all tensors of floats, and calls in turn under `jax.vmap`.
+
     Raises WorkbenchError where JAX is missing, or if the name is taken by another signature; BuildError without a
     compiler.
     """
-    family = with_gpu(family_of(what), gpu_target(gpu))
+    family = _family(what, gpu, name)
     chosen = checked_name(family.op.name if name is None else name, "a function of JAX")
     try:
         from workbench.export.xla.functions import exported  # only this export needs the framework
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"JAX is not installed: pip install jax ({reason})") from reason
     return exported(chosen, family).function
+
+
+def _family(what: Any, gpu: str | Target | bool | None, name: str | None) -> Family:
+    if is_built(what):
+        from workbench.export.models.model_family import model_family  # operators do without models
+
+        return model_family(what, name, gpu)
+    return with_gpu(family_of(what), gpu_target(gpu))

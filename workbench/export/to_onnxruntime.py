@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import CodegenError, WorkbenchError
-from workbench.export.dispatch import LEVELS, families_for, family_of, gpu_target, with_gpu
+from workbench.export.dispatch import LEVELS, Family, families_for, family_of, gpu_target, with_gpu
 from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.files import folder_of, put_file
+from workbench.export.models.built import is_built
 from workbench.export.ort.library import Built, built
 from workbench.export.ort.signature import Port, domain_of, inputs_of, outputs_of
 from workbench.records import record
@@ -70,7 +71,7 @@ class OnnxRuntimeLibrary:
 
 
 def onnxruntime(
-    what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | bool | None = None
+    what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | bool | None = None, name: str | None = None
 ) -> OnnxRuntimeLibrary:  # fmt: skip
     """Write an operator for ONNX Runtime: a library of its kernels, a model that calls it, one that does without.
 
@@ -85,21 +86,27 @@ def onnxruntime(
     "h200", a Target): machine code for that GPU, else for each generation, stands in the library, kernels are started
     on the session's stream, and NVIDIA's driver alone is needed.
 
+    A built model, `wb.build(model)`, becomes a node called `name` ("model", or the entry's own name), for the sizes it
+    was prepared for, with its weights in the library and without a body of plain ONNX.
+
     Raises BuildError without a compiler, WorkbenchError where onnx is missing or for what cannot be exported.
     """
-    family, folder = with_gpu(family_of(what), gpu_target(gpu)), folder_of(directory)
+    family, folder = _family(what, gpu, name), folder_of(directory)
     try:
         from workbench.export.ort.body.function import function_of  # only this export needs onnx
         from workbench.export.ort.model import model_of, save
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"the package onnx is not installed: pip install onnx ({reason})") from reason
     families = families_for(family)
-    parts = [built(families, architecture) for architecture in LEVELS]
+    architectures = (native(),) if family.whole else LEVELS
+    parts = [built(families, architecture) for architecture in architectures]
     libraries = {p.architecture: _in_place(folder, p) for p in parts if p.library is not None}
     model = save(model_of(family), folder / f"{family.op.name}.onnx")
     pure, why_not = None, ""
     place = folder / f"{family.op.name}_pure.onnx"
     try:
+        if family.whole:
+            raise CodegenError("a built model is kernels and weights alone")
         pure = save(model_of(family, [function_of(family)]), place)
     except CodegenError as reason:
         why_not = str(reason)
@@ -108,6 +115,16 @@ def onnxruntime(
     notes = tuple(note for part in parts for note in part.notes)
     ports = inputs_of(family), outputs_of(family)
     return OnnxRuntimeLibrary(family.op.name, folder, libraries, model, pure, why_not, *ports, kernels, notes)
+
+
+def _family(what: Any, gpu: str | Target | bool | None, name: str | None) -> Family:
+    if is_built(what):
+        from workbench.export.models.model_family import model_family  # operators do without models
+
+        return model_family(what, name, gpu)
+    if name is not None:
+        raise WorkbenchError("name= is for built models; an operator's node is called as the operator is")
+    return with_gpu(family_of(what), gpu_target(gpu))
 
 
 def _in_place(folder: Path, part: Built) -> Path:

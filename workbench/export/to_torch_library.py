@@ -11,6 +11,7 @@ from typing import Any
 from workbench.errors import WorkbenchError, shown
 from workbench.export.dispatch import Family, checked_name, families_of, gpu_target, with_gpu
 from workbench.export.dispatch.files import folder_of, put_file
+from workbench.export.models.built import is_built
 from workbench.export.stable.building import built
 from workbench.export.stable.companion_text import companion_text
 from workbench.export.stable.members import Member, members_of
@@ -58,15 +59,31 @@ def torch_library(
     It takes CUDA tensors too where schedules are for a GPU, or `gpu` asks for it (True, "h200", a Target): machine code
     for that GPU, else for each generation, stands in the library, and NVIDIA's driver alone is needed.
 
+    A built model, `wb.build(model)`, or each of a dictionary, becomes an operator for the sizes it was prepared for,
+    with its weights in the library and its gradient by all tensors of floats, for the processor.
+
     Raises WorkbenchError where PyTorch is missing, or for what cannot be exported; BuildError without compilers.
     """
-    families = {name: with_gpu(family, gpu_target(gpu)) for name, family in families_of(what).items()}
+    families = _families(what, gpu)
     place = _place(path, families)
     for word in (namespace, *families):
         checked_name(word, "an operator of PyTorch")
     if isinstance(orders, bool) or not isinstance(orders, int) or orders < 0:
         raise WorkbenchError(f"orders={shown(orders)}: expected how often operators can be differentiated: 0, 1, ...")
     return written_torch(families, place, place.with_name(f"{place.stem}_torch.py"), namespace, orders)
+
+
+def _families(what: Any, gpu: str | Target | bool | None) -> dict[str, Family]:
+    every = dict(what) if isinstance(what, Mapping) else {None: what}
+    models = {name: each for name, each in every.items() if is_built(each)}
+    if not models:
+        return {name: with_gpu(family, gpu_target(gpu)) for name, family in families_of(what).items()}
+    if len(models) < len(every):
+        raise WorkbenchError("a library is of operators or of built models; export two libraries")
+    from workbench.export.models.model_family import model_family  # operators do without models
+
+    made = [model_family(built, name, gpu) for name, built in models.items()]
+    return {family.op.name: family for family in made}
 
 
 def written_torch(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.graph.models import Model, model
     from workbench.graph.running.built_models import BuiltModel, build_model
     from workbench.graph.running.model_plans import plan_memory
-    from workbench.graph.running.profiles import Profile
+    from workbench.graph.running.profiling.profiles import Profile
     from workbench.graph.saving import load, save
 
 # Public name → the submodule that has it.
@@ -27,7 +27,7 @@ NAMES = {
     "Data": "evaluation.values",
     "FusionResult": "fusion.results",
     "Model": "models",
-    "Profile": "running.profiles",
+    "Profile": "running.profiling.profiles",
     "build_model": "running.built_models",
     "data": "evaluation.values",
     "fused": "fusion.fusing",

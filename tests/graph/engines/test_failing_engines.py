@@ -62,7 +62,12 @@ def off(region):
     return lambda x: region.evaluate(x) + np.float32(0.25)
 
 
+def absent(region):
+    return None
+
+
 CASES = [
+    (absent, "compile returned None, which cannot be called"),
     (crashing, "compiling of e_1: RuntimeError: no licence for this machine"),
     (raising, "the first call of e_1: ValueError: out of luck"),
     (hanging, "the first call of e_1: hangs: it has not ended within 0.2 s"),

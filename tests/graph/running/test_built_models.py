@@ -316,6 +316,50 @@ def test_a_profile_has_a_row_for_each_node():
     assert set(profile.by_operator()) == {"dense", "softmax"}
 
 
+FLOW = """
+fn fold(xs: List<float32[1, 5]>, s: float32[1, 7]) -> float32[1, 7] {
+    match xs { Nil => softmax(s)  Cons(x, rest) => fold(rest, mixed_in(dense(x, const#0), s)) }
+}
+def mixed_in<T>(T(M,N) x, T(M,N) y) -> (z) { z(m,n) = x(m,n) + tanh(y(m,n)) }
+fn main(xs: List<float32[1, 5]>, s: float32[1, 7], deep: bool) {
+    let r = fold(xs, s)
+    if deep { softmax(softmax(r)) } else { r }
+}
+"""
+
+
+def test_a_profile_of_control_flow_has_the_calls_of_pieces_and_their_nodes():
+    built = wb.build(made(FLOW, array(7, 5)))
+    xs, s = [array(1, 5) for _ in range(6)], array(1, 7)
+    profile = built.profile(xs, s, True, seconds=0.01)
+    expected = built.model.evaluate(xs, s, True)
+    np.testing.assert_allclose(built(xs, s, True), expected, rtol=1e-5, atol=1e-6)
+    assert {piece.function for piece in profile.pieces} == {"fold", "main"}
+    assert sum(piece.nodes for piece in profile.pieces) == len(profile.nodes)
+    ends = [piece.begin + piece.milliseconds for piece in profile.pieces]
+    assert all(end <= after.begin for end, after in zip(ends, profile.pieces[1:], strict=False))
+    assert ends[-1] <= profile.milliseconds
+    assert all(a <= b for a, b in zip(profile.starts, profile.starts[1:], strict=False))
+    # Three times on the way, one each round: softmax; the rows of products that wait for nothing are together.
+    softmaxes = [node for node in profile.nodes if node.operator == "softmax"]
+    assert len(softmaxes) == 3
+    assert "calls of compiled pieces" in str(profile)
+    assert len(built.profile(xs, s, False, seconds=0.01).nodes) == len(profile.nodes) - 2
+
+
+def test_a_profile_ends_when_a_call_fails_and_leaves_nothing_watched():
+    broken = wb.build(
+        made("fn main(x: float32[4], at: int32[2], deep: bool) { if deep { taken(x, at) } else { taken(x, at) } }\n"
+             "def taken(float(N) x, int32(M) at) -> (y) { y(m) = x(at(m)) }")
+    )  # fmt: skip
+    x, good, bad = array(4), np.array([0, 3], np.int32), np.array([0, 4], np.int32)
+    with pytest.raises(KernelError, match="index of x"):
+        broken.profile(x, bad, True)
+    profile = broken.profile(x, good, True, seconds=0.01)
+    assert [node.operator for node in profile.nodes] == ["taken"]
+    np.testing.assert_array_equal(broken(x, good, True), x[good])
+
+
 def test_the_plan_of_a_model_is_right_and_its_views_cost_nothing():
     text = "fn main(x: float32[b, 6]) { let y = dense(x, const#0); (softmax(y), squared(folded(turned(y)))) }"
     given = made(text, array(5, 6))

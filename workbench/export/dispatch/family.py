@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench import poly
 from workbench.codegen import as_target
@@ -22,6 +22,10 @@ from workbench.records import record
 from workbench.schedules import Schedule, autoschedule
 from workbench.target import Target
 from workbench.tune import Study
+
+if TYPE_CHECKING:
+    from workbench.export.dispatch.levels import Level
+    from workbench.export.dispatch.parts import Part
 
 TAKES = "an operator (or its program), a schedule, a study, or a list of schedules and studies of one operator"
 
@@ -56,6 +60,28 @@ class Gpu:
     sizes: tuple[Mapping[str, int], ...] = ()
 
 
+class Whole(Protocol):
+    """What is called like an operator but made otherwise: a built model."""
+
+    def part(self, levels: Sequence[Level], key: str) -> Part:
+        """Its C for some levels; names that the linker sees have `key` in them."""
+        ...
+
+    def gradient(self) -> WholeGradient:
+        """Its gradient by all tensors of floats; WorkbenchError where it has none."""
+        ...
+
+
+@record(eq=False)
+class WholeGradient:
+    """The gradient as a family, called with `rows`: ("i", place of an argument) or ("d", number of a result, whose
+    gradient it is).  Its results are the gradients by the arguments of the places `inputs`."""
+
+    family: Family
+    rows: tuple[tuple[str, int], ...]
+    inputs: tuple[int, ...]
+
+
 @record(eq=False)
 class Family:
     """The operator, its variants in the order in which they are tried, and the programs of the fallbacks.
@@ -63,6 +89,9 @@ class Family:
     There is one fallback, for all sizes, except where a scalar has to be known before there is a program: then there
     is one for each of its values that a variant has.  `boxed` are numbers that a framework gives as tensors, `gpu` is
     what the operator has for GPUs beside that.
+
+    What is no operator but is called like one (a built model) has neither: `op` is its signature, of fixed sizes and
+    without statements, and the `whole` knows its C and its gradient.
     """
 
     op: Operator
@@ -70,6 +99,7 @@ class Family:
     fallbacks: tuple[Program, ...]
     boxed: frozenset[str] = frozenset()
     gpu: Gpu | None = None
+    whole: Whole | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -173,8 +203,8 @@ def _part(what: object) -> Operator | Schedule:
     if isinstance(what, Operator | Schedule):
         return what
     if is_built(what):
-        advice = "wb.export.c, wb.export.torch and wb.export.package do"
-        raise WorkbenchError(f"this export does not take a built model; {advice}")
+        advice = "each by itself, or under names in a dictionary: wb.export.torch_library, wb.export.package"
+        raise WorkbenchError(f"a built model is exported {advice}")
     raise WorkbenchError(f"export takes {TAKES}, not {shown(what)}")
 
 

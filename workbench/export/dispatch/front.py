@@ -21,16 +21,23 @@ BFLOAT = 4
 def front_text(family: Family, levels: Sequence[tuple[Level, Sequence[Unit]]], code: SizeCode | None = None) -> str:
     """The file that defines `wb_the_family`; `levels` are tried in order, each with its kernels in theirs."""
     code = code or SizeCode(family)
-    solver = Solver(code)
-    parts = [holds_text(code), solver.write(), shapes_text(code), _work(code), _promises(code)]
+    kernels = list[str]()
     for level, units in levels:
-        parts += [_kernel_functions(code, unit) for unit in units]
-        parts += [_kernel_table(code, level, units)]
-    parts.append(levels_text([(level, len(units)) for level, units in levels]))
-    parts += [_parameters(family), _arguments(family), _family(code, units=levels[0][1])]
+        kernels += [_kernel_functions(code, unit) for unit in units]
+        kernels += [_kernel_table(code, level, units)]
+    kernels.append(levels_text([(level, len(units)) for level, units in levels]))
+    checked = any(unit.kernel.signature.checks for unit in levels[0][1])
     head = f"/* {family.op.name}: which of its kernels runs, and what they are called with. */\n"
-    head += '\n#include "dispatch.h"\n'
-    return "\n".join([head, code.helper_texts(), *parts])
+    return "\n".join([head, '#include "dispatch.h"\n', family_text(family, kernels, code, checked=checked)])
+
+
+def family_text(family: Family, kernels: Sequence[str], code: SizeCode | None = None, *, checked: bool = False) -> str:
+    """The definition of `wb_the_family`; `kernels` are the texts that define `wb_level_here`, `checked` says whether
+    kernels check indices."""
+    code = code or SizeCode(family)
+    sizes = [holds_text(code), Solver(code).write(), shapes_text(code), _work(code), _promises(code)]
+    tables = [_parameters(family), _arguments(family), _family(code, checked=checked)]
+    return "\n".join([code.helper_texts(), *sizes, *kernels, *tables])
 
 
 def dlpack_code(dtype: DType) -> int:
@@ -124,15 +131,14 @@ def untold(family: Family) -> tuple[str, ...]:
     return tuple(n for n in family.op.size_names if n not in solver.solved)
 
 
-def _family(code: SizeCode, units: Sequence[Unit]) -> str:
+def _family(code: SizeCode, *, checked: bool) -> str:
     family, op = code.family, code.family.op
     count = len(op.parameters) + len(family.updated) + len(untold(family))
-    checked = int(any(unit.kernel.signature.checks for unit in units))
     promised = "wb_promised" if op.promises else "NULL"
     return (
         f"const wb_family wb_the_family = {{\n    {quoted(op.name)}, {len(family.inputs)}, {len(op.outputs)}, "
-        f"{len(family.symbols)}, {count}, {checked},\n    wb_parameters, wb_arguments, wb_solve, wb_holds, wb_shape, "
-        f"wb_work, {promised}, wb_level_here, {int(op.language == 'c')}\n}};\n"
+        f"{len(family.symbols)}, {count}, {int(checked)},\n    wb_parameters, wb_arguments, wb_solve, wb_holds, "
+        f"wb_shape, wb_work, {promised}, wb_level_here, {int(op.language == 'c')}\n}};\n"
     )
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from workbench.errors import BuildError
 from workbench.export.dispatch.family import Family
-from workbench.export.dispatch.front import front_text
 from workbench.export.dispatch.levels import here
 from workbench.export.dispatch.objects import Source, linked
-from workbench.export.dispatch.units import RUNTIME_FILES, runtime_file, units_of
+from workbench.export.dispatch.parts import part_for
+from workbench.export.dispatch.units import RUNTIME_FILES, runtime_file
 from workbench.runtime.compilers.discovery import preferred_toolchain
 
 HOST_FILES = ("host.c", "host.h")
@@ -31,11 +31,8 @@ def host_file(name: str) -> str:
 
 
 def _library(family: Family) -> Path:
-    level = here()
-    units = units_of(family, level)
-    sources = [Source(f"{u.name}.c", u.text, level.target, u.libraries) for u in units]
+    part = part_for(family, here())
     texts = {n: runtime_file(n) for n in RUNTIME_FILES} | {n: host_file(n) for n in HOST_FILES}
-    sources += [Source(n, text) for n, text in texts.items() if n.endswith(".c")]
-    sources += [Source("front.c", front_text(family, [(level, units)]))]
-    headers = {n: text for n, text in texts.items() if n.endswith(".h")}
+    sources = [*part.sources, *(Source(n, text) for n, text in texts.items() if n.endswith(".c"))]
+    headers = {**part.headers, **{n: text for n, text in texts.items() if n.endswith(".h")}}
     return linked(family.op.name, sources, headers, preferred_toolchain())

@@ -27,11 +27,9 @@ static const wb_model_level *wb_model_level_of(const wb_model *m)
 
 /* -- constants, packed when the first call wants them -- */
 
-static char *wb_packed; /* of the model of this library, at its level */
-
-__attribute__((destructor)) static void wb_model_forget(void)
+void wb_model_forget(const wb_model *m)
 {
-    free(__atomic_exchange_n(&wb_packed, NULL, __ATOMIC_ACQ_REL));
+    free(__atomic_exchange_n(m->packed, NULL, __ATOMIC_ACQ_REL));
 }
 
 static int wb_model_pack(const wb_model *m, const wb_model_packing *p, char *memory)
@@ -60,18 +58,18 @@ static char *wb_model_packed_anew(const wb_model *m, const wb_model_level *level
 static char *wb_model_packed(const wb_model *m)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    char *found = __atomic_load_n(&wb_packed, __ATOMIC_ACQUIRE);
+    char *found = __atomic_load_n(m->packed, __ATOMIC_ACQUIRE);
     if (found) return found;
     pthread_mutex_lock(&lock);
-    found = __atomic_load_n(&wb_packed, __ATOMIC_RELAXED);
-    if (!found) __atomic_store_n(&wb_packed, found = wb_model_packed_anew(m, wb_model_level_of(m)), __ATOMIC_RELEASE);
+    found = __atomic_load_n(m->packed, __ATOMIC_RELAXED);
+    if (!found) __atomic_store_n(m->packed, found = wb_model_packed_anew(m, wb_model_level_of(m)), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
     return found;
 }
 
 /* -- a call -- */
 
-static int64_t wb_model_workspace(const wb_model *m, int threads)
+int64_t wb_model_workspace(const wb_model *m, int threads)
 {
     int64_t most = 0;
     const wb_code *const *codes = wb_model_level_of(m)->codes;
@@ -79,12 +77,12 @@ static int64_t wb_model_workspace(const wb_model *m, int threads)
         int64_t bytes = codes[k]->workspace(NULL, threads);
         if (bytes > most) most = bytes;
     }
-    return most;
+    return m->arena + most + WB_MODEL_ALIGN;
 }
 
 int64_t wb_model_bytes(const wb_model *m)
 {
-    return m->level() ? m->arena + wb_model_workspace(m, wb_model_threads()) + WB_MODEL_ALIGN : 0;
+    return m->level() ? wb_model_workspace(m, wb_model_threads()) : 0;
 }
 
 static wb_border_value wb_model_value(const wb_border_parameter *p, const void *from)
@@ -147,12 +145,26 @@ static int wb_model_run(const wb_model *m, void *const *arguments, void **slots,
     for (int n = 0; n < m->given; ++n) *slot++ = arguments[m->arguments[n]];
     for (int n = 0; n < m->inside; ++n) *slot++ = base + m->offsets[n];
     for (int n = 0; n < m->constants; ++n) *slot++ = (void *)(m->weights + m->constant_offsets[n]);
-    for (int n = 0; n < level->packed; ++n) *slot++ = wb_packed + level->packings[n].offset;
+    for (int n = 0; n < level->packed; ++n) *slot++ = *m->packed + level->packings[n].offset;
     int status = 0;
     for (int n = 0; n < m->steps && !status; ++n)
         status = wb_model_step_run(m, &m->step[n], slots, base + m->arena, threads);
     for (int n = 0; n < m->copies_at_end && !status; ++n)
         memcpy(arguments[m->at_end[n].to], slots[m->at_end[n].from], (size_t)m->at_end[n].bytes);
+    return status;
+}
+
+int wb_model_run_in(const wb_model *m, void *const *arguments, void *memory, int threads)
+{
+    const wb_model_level *level = wb_model_level_of(m);
+    if (level->packed && !wb_model_packed(m))
+        return wb_fail(WB_NO_MEMORY, "%s: no memory for its packed weights, %lld bytes", m->name, (long long)level->packed_bytes);
+    size_t count = (size_t)(m->given + m->inside + m->constants + level->packed + 1);
+    void **slots = malloc(count * sizeof *slots);
+    if (!slots) return wb_fail(WB_NO_MEMORY, "%s: no memory for the addresses of its arrays", m->name);
+    char *base = (char *)(((uintptr_t)memory + WB_MODEL_ALIGN - 1) / WB_MODEL_ALIGN * WB_MODEL_ALIGN);
+    int status = wb_model_run(m, arguments, slots, base, threads);
+    free(slots);
     return status;
 }
 
@@ -162,24 +174,23 @@ int wb_model_call(const wb_model *m, void *const *arguments, void *memory)
         return wb_fail(WB_NO_KERNEL, "%s: the library has kernels for other processors only", m->name);
     for (int n = 0; n < m->ports; ++n)
         if (!arguments[n]) return wb_fail(WB_BAD_POINTER, "%s: %s is NULL", m->name, m->port[n].name);
-    const wb_model_level *level = wb_model_level_of(m);
-    if (level->packed && !wb_model_packed(m))
-        return wb_fail(WB_NO_MEMORY, "%s: no memory for its packed weights, %lld bytes", m->name, (long long)level->packed_bytes);
     int threads = wb_model_threads();
-    int64_t bytes = m->arena + wb_model_workspace(m, threads) + WB_MODEL_ALIGN;
-    size_t count_of_slots = (size_t)(m->given + m->inside + m->constants + level->packed + 1);
-    void **slots = malloc(count_of_slots * sizeof *slots), *own = memory ? NULL : malloc((size_t)bytes);
-    int status = 0;
-    if (!slots || !(memory || own)) {
-        status = wb_fail(WB_NO_MEMORY, "%s: no memory for its arena, %lld bytes", m->name, (long long)bytes);
-    } else {
-        uintptr_t start = (uintptr_t)(memory ? memory : own);
-        char *base = (char *)((start + WB_MODEL_ALIGN - 1) / WB_MODEL_ALIGN * WB_MODEL_ALIGN);
-        status = wb_model_run(m, arguments, slots, base, threads);
-    }
-    free(slots);
+    int64_t bytes = wb_model_workspace(m, threads);
+    void *own = memory ? NULL : malloc((size_t)bytes);
+    if (!memory && !own) return wb_fail(WB_NO_MEMORY, "%s: no memory for its arena, %lld bytes", m->name, (long long)bytes);
+    int status = wb_model_run_in(m, arguments, memory ? memory : own, threads);
     free(own);
     return status;
+}
+
+int wb_model_lies(const wb_model *m, const wb_array *arrays)
+{
+    int64_t dense[WB_MOST_RANK];
+    for (int n = 0; n < m->ports; ++n) {
+        wb_dense(m->port[n].rank, m->port[n].shape, dense);
+        if (!wb_lies(&arrays[n], m->port[n].rank, m->port[n].bytes, dense)) return 0;
+    }
+    return 1;
 }
 
 /* -- tensors -- */

@@ -66,6 +66,7 @@ typedef struct {
     const wb_model_level *levels;
     const wb_level *(*level)(void);
     int (*level_number)(void);
+    char **packed;                                       /* the packed constants, once a call wanted them */
 } wb_model;
 
 enum { WB_MODEL_ALIGN = 128 };
@@ -77,5 +78,15 @@ int wb_model_call(const wb_model *model, void *const *arguments, void *memory);
 /* The same for tensors: those that are not dense, and results that meet another, are copied. */
 int wb_model_call_tensors(const wb_model *model, const workbench_tensor *const *tensors);
 void wb_model_set_threads(int threads);
+/* When the library goes. */
+void wb_model_forget(const wb_model *model);
+
+/* -- a model as the only kernel of an operator: threads and memory are those of the dispatcher's host -- */
+
+int64_t wb_model_workspace(const wb_model *model, int threads);
+/* The arguments, in the order of the public function; memory of so many bytes as `wb_model_workspace` says. */
+int wb_model_run_in(const wb_model *model, void *const *arguments, void *memory, int threads);
+/* Whether all arrays are dense. */
+int wb_model_lies(const wb_model *model, const wb_array *arrays);
 
 #endif

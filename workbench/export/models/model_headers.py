@@ -21,7 +21,7 @@ def declared_tensors(interface: ModelInterface) -> str:
     return f"int {interface.name}_tensors({', '.join(parts)})"
 
 
-def sizes_of(interface: ModelInterface) -> str:
+def made_for(interface: ModelInterface) -> str:
     """What the model was made for: `x: float32[3, 8]`."""
     return ", ".join(map(str, interface.inputs)) or "no arguments"
 

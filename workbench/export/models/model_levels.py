@@ -26,12 +26,12 @@ def levels_of_model(program: Program, kernels: ModelKernels) -> str:
         texts += [_externs(every), *(_kernel(each) for each in every)]
         texts += [
             table("wb_code *", f"wb_codes{end}", (f"&wb_code_{each.unit.name}" for each in every)),
-            table("wb_model_kernel", f"wb_kernels{end}", map(_row, every)),
+            table("wb_model_kernel", f"wb_taking{end}", map(_row, every)),
             table("int", f"wb_first{end}", map(str, made.first)),
             table("int", f"wb_places{end}", map(str, made.places)),
             table("wb_model_packing", f"wb_packings{end}", made.rows()),
         ]
-        names = ", ".join(f"wb_{name}{end}" for name in ("codes", "kernels", "first", "places", "packings"))
+        names = ", ".join(f"wb_{name}{end}" for name in ("codes", "taking", "first", "places", "packings"))
         rows.append(f"{{{names}, {len(made.packings)}, {made.bytes}}}")
     return "".join(texts) + table("wb_model_level", "wb_model_levels", rows)
 

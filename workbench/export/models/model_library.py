@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.export.clib import api_file, cmake_config, cmake_lists, pkg_config, threads_text
-from workbench.export.dispatch import RUNTIME_FILES, Source, linked, runtime_file
+from workbench.export.dispatch import LEVELS, RUNTIME_FILES, Source, linked, runtime_file
 from workbench.export.dispatch.architectures import compiler_for, native
 from workbench.export.dispatch.files import put_file, write_files
 from workbench.export.dispatch.objects import common_flags, level_flags
@@ -31,7 +31,7 @@ class ModelFiles:
 def written_model(interface: ModelInterface, folder: Path) -> ModelFiles:
     """Write header, example, sources and the library for this machine's architecture; BuildError without a compiler."""
     name, architecture = interface.name, native()
-    kernels = kernels_of(interface.program, architecture)
+    kernels = kernels_of(interface.program, LEVELS[architecture])
     weights, _ = weights_of(interface.program)
     units = [
         Source(f"{unit.name}.c", kernel.text(unit), level.target, unit.libraries)

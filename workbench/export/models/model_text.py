@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.export.dispatch.front import dlpack_code, levels_text
 from workbench.export.dispatch.size_code import quoted
-from workbench.export.models.model_headers import declared, declared_tensors, sizes_of
+from workbench.export.models.model_headers import declared, declared_tensors, made_for
 from workbench.export.models.model_interface import ModelInterface
 from workbench.export.models.model_levels import levels_of_model, table
 from workbench.export.models.model_units import ModelKernels
@@ -30,10 +30,11 @@ def weights_of(program: Program) -> tuple[bytes, list[int]]:
 _WEIGHTS = """/* The weights, as they stand in the file beside this one. */
 
 #if defined(__APPLE__)
-#define WB_BEGIN ".const_data\\n.balign {align}\\n.globl _wb_weights\\n_wb_weights:\\n"
+#define WB_BEGIN ".const_data\\n.balign {align}\\n.globl _wb_weights{key}\\n_wb_weights{key}:\\n"
 #define WB_END ".text\\n"
 #else
-#define WB_BEGIN ".pushsection .rodata\\n.balign {align}\\n.globl wb_weights\\n.hidden wb_weights\\nwb_weights:\\n"
+#define WB_BEGIN ".pushsection .rodata\\n.balign {align}\\n.globl wb_weights{key}\\n" \\
+    ".hidden wb_weights{key}\\nwb_weights{key}:\\n"
 #define WB_END ".popsection\\n"
 #endif
 
@@ -41,20 +42,25 @@ __asm__(WB_BEGIN ".incbin \\"{name}.weights\\"\\n.byte 0\\n" WB_END);
 """
 
 
-def weights_text(name: str) -> str:
-    """The C file that holds the weights: the assembler takes them from the file beside it."""
-    return _WEIGHTS.format(name=name, align=WEIGHT_ALIGNMENT)
+def weights_text(name: str, key: str = "") -> str:
+    """The C file that holds the weights: the assembler takes them from the file `<name>.weights` beside it."""
+    return _WEIGHTS.format(name=name, key=key, align=WEIGHT_ALIGNMENT)
 
 
 def model_text(interface: ModelInterface, kernels: ModelKernels) -> str:
     """The file that defines the model's tables and its public functions."""
-    program = interface.program
     head = f'/* {interface.name}: its kernels in order, where arrays lie, and its functions. */\n\n#include "model.h"\n'
+    levels = levels_text([(level, 0) for level in kernels.levels])
+    tables = tables_text(interface, kernels, levels)
+    return "\n".join([f'{head}#include "{interface.name}.h"\n', tables, _functions(interface)])
+
+
+def tables_text(interface: ModelInterface, kernels: ModelKernels, levels: str, key: str = "") -> str:
+    """`wb_the_model` with all its tables; `levels` is the text that chooses one, `key` ends what the linker sees."""
+    program = interface.program
     parts = [
-        f'{head}#include "{interface.name}.h"\n\nextern const unsigned char wb_weights[];\n',
-        levels_of_model(program, kernels), levels_text([(level, 0) for level in kernels.levels]),
-        _ports(interface), _steps(program, kernels), _storage(interface), _model(interface, kernels),
-        _functions(interface),
+        f"extern const unsigned char wb_weights{key}[];\n", levels_of_model(program, kernels), levels,
+        _ports(interface), _steps(program, kernels), _storage(interface), _model(interface, kernels, key),
     ]  # fmt: skip
     return "\n".join(parts)
 
@@ -76,7 +82,7 @@ def _storage(interface: ModelInterface) -> str:
     arguments, at_end = _results(interface)
     offsets = [program.arena.offsets[value.name] for value in program.inside]
     return (
-        table("int", "wb_arguments", map(str, arguments))
+        table("int", "wb_given_by", map(str, arguments))
         + table("int64_t", "wb_offsets", map(str, offsets))
         + table("int64_t", "wb_constant_offsets", map(str, weights_of(program)[1]))
         + table("wb_model_copy", "wb_at_end", (f"{{{to}, {source}, {count}}}" for to, source, count in at_end))
@@ -115,17 +121,18 @@ def _results(interface: ModelInterface) -> tuple[list[int], list[tuple[int, int,
     return [*interface.arguments, *results], at_end
 
 
-def _model(interface: ModelInterface, kernels: ModelKernels) -> str:
+def _model(interface: ModelInterface, kernels: ModelKernels, key: str) -> str:
     program = interface.program
     given = len(program.recording.inputs) + len(program.storage.results)
     at_end = len(_results(interface)[1])
     counts = (len(interface.ports), given, len(program.inside), len(program.plain), len(program.steps), at_end)
     return (
-        "static int wb_level_of_model(void)\n{\n    return wb_level_number;\n}\n\n"
+        "static int wb_level_of_model(void)\n{\n    return wb_level_number;\n}\n\nstatic char *wb_packed;\n\n"
         f"static const wb_model wb_the_model = {{\n    {quoted(interface.name)}, {', '.join(map(str, counts))},\n"
-        "    wb_ports, wb_arguments, wb_offsets, wb_constant_offsets, wb_weights, "
+        f"    wb_ports, wb_given_by, wb_offsets, wb_constant_offsets, wb_weights{key}, "
         f"{program.arena.bytes},\n    wb_steps, wb_copies, wb_at_end, {len(kernels.kernels)},\n"
-        "    wb_model_levels, wb_level_here, wb_level_of_model\n};\n"
+        "    wb_model_levels, wb_level_here, wb_level_of_model, &wb_packed\n};\n\n"
+        "__attribute__((destructor)) static void wb_forget(void)\n{\n    wb_model_forget(&wb_the_model);\n}\n"
     )
 
 
@@ -144,7 +151,7 @@ def _functions(interface: ModelInterface) -> str:
         "    return wb_model_call_tensors(&wb_the_model, wb_given);\n}\n\n"
         f"WB_PUBLIC int64_t {name}_bytes(void)\n{{\n    return wb_model_bytes(&wb_the_model);\n}}\n\n"
         f"WB_PUBLIC const char *{name}_message(void)\n{{\n    return wb_message();\n}}\n\n"
-        f"WB_PUBLIC const char *{name}_kernel(void)\n{{\n    return {quoted(sizes_of(interface))};\n}}\n\n"
+        f"WB_PUBLIC const char *{name}_kernel(void)\n{{\n    return {quoted(made_for(interface))};\n}}\n\n"
         f"WB_PUBLIC const char *{name}_isa(void)\n{{\n    const wb_level *level = wb_level_here();\n"
         '    return level ? level->name : "none";\n}\n\n'
         f"WB_PUBLIC void {name}_set_threads(int threads)\n{{\n    wb_model_set_threads(threads);\n}}\n"

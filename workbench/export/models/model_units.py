@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import prod
 
 from workbench.codegen.packed_inputs import packed_inputs
 from workbench.errors import BuildError
-from workbench.export.dispatch import LEVELS, Level, Unit
+from workbench.export.dispatch import Level, Unit
 from workbench.export.dispatch.family import described
 from workbench.export.dispatch.units import ALWAYS
 from workbench.graph.running.programs import Program
@@ -85,26 +85,29 @@ class ModelKernels:
                 yield kernel, unit
 
 
-def kernels_of(program: Program, architecture: str) -> ModelKernels:
-    """The kernels for those levels of an architecture that all of them can be made for; BuildError if there is none."""
+def kernels_of(program: Program, levels: Sequence[Level], stem: str = "") -> ModelKernels:
+    """The kernels for those levels that all of them can be made for, under names that begin with `stem`.
+
+    BuildError if none is left.
+    """
     distinct = {kernel.key: call for call, kernel in program.stepped}
     numbers = {key: number for number, key in enumerate(distinct)}
     known = [program.constants_of(call) for call in distinct.values()]
     schedules = [_schedule(call, constants) for call, constants in zip(distinct.values(), known, strict=True)]
-    levels, notes, columns = list[Level](), list[str](), list[list[LevelKernel]]()
-    for level in LEVELS[architecture]:
-        column = [_for_level(*each, level, f"k{n}") for n, each in enumerate(zip(schedules, known, strict=True))]
+    found, notes, columns = list[Level](), list[str](), list[list[LevelKernel]]()
+    for level in levels:
+        column = [_for_level(*each, level, f"{stem}k{n}") for n, each in enumerate(zip(schedules, known, strict=True))]
         needed = (need for each in column for unit in each.units for need in unit.kernel.needs)
         lacking = dict.fromkeys(need for need in needed if need not in level.target.isa)
         if lacking:
             notes.append(f"{level.name}: left out, its micro-kernels need {', '.join(lacking)}")
             continue
-        levels.append(level)
+        found.append(level)
         columns.append(column)
-    if not levels:
-        raise BuildError(f"no kernel is left for {architecture}: {'; '.join(notes)}")
+    if not found:
+        raise BuildError(f"no kernel is left: {'; '.join(notes)}")
     made = [ModelKernel(call, tuple(column[n] for column in columns)) for n, call in enumerate(distinct.values())]
-    return ModelKernels(tuple(map(_checked, made)), numbers, tuple(levels), tuple(notes))
+    return ModelKernels(tuple(map(_checked, made)), numbers, tuple(found), tuple(notes))
 
 
 def _schedule(call: OperatorCall, constants: Collection[str]) -> Schedule:

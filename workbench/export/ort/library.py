@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workbench.codegen.c.names import Names
 from workbench.errors import BuildError
 from workbench.export.cuda.embedded import GpuPart, gpu_headers, gpu_loading, gpu_part, images_of
-from workbench.export.dispatch import RUNTIME_FILES, Family, Source, front_text, linked, runtime_file
-from workbench.export.dispatch.architectures import compiler_for, levels_of, native
+from workbench.export.dispatch import RUNTIME_FILES, Family, Source, linked, runtime_file
+from workbench.export.dispatch.architectures import compiler_for, native
+from workbench.export.dispatch.parts import part_of
 from workbench.export.dispatch.size_code import quoted
 from workbench.export.ort.signature import domain_of, inputs_of
 from workbench.lang.expr import Expr, Size, size_names
@@ -36,32 +36,23 @@ def built(families: Sequence[Family], architecture: str) -> Built:
     """
     on_gpu = _on_gpu(families) if architecture == native() else []
     sources = [Source("operator.c", _tables(families, on_gpu)), *(s for part in on_gpu for s in part.sources)]
-    kernels, notes = list[str](), list[str]()
+    kernels, notes, headers = list[str](), list[str](), dict[str, str | bytes]()
     try:
         for number, family in enumerate(families):
-            own, titles, left_out = _sources_of(family, architecture, number)
-            sources += own
-            kernels += [f"{title}{_types(family) if len(families) > 1 else ''}" for title in titles]
-            notes += left_out
+            part = part_of(family, architecture, str(number))
+            sources += part.sources
+            headers |= part.headers
+            types = _types(family) if len(families) > 1 else ""
+            kernels += [f"{architecture}, {title}{types}" for title in part.kernels]
+            notes += part.notes
         for part, family in zip(on_gpu, families, strict=False):
             kernels += [f"{title}{_types(family) if len(families) > 1 else ''}" for title in part.kernels]
-        library = _linked(families[0].op.name, architecture, sources)
+        library = _linked(families[0].op.name, architecture, sources, headers)
     except BuildError as reason:
         if architecture == native():
             raise
         return Built(architecture, None, (), (f"not built for {architecture}: {str(reason).splitlines()[0]}",))
     return Built(architecture, library, tuple(kernels), tuple(notes))
-
-
-def _sources_of(family: Family, architecture: str, number: int) -> tuple[list[Source], list[str], list[str]]:
-    """The C files of one choice of element types, its kernels in words, and notes."""
-    levels, notes = levels_of(family, architecture)
-    # Kernels of another type are other functions.
-    named = [(level, [replace(u, name=f"t{number}_{u.name}") for u in units]) for level, units in levels]
-    sources = [Source(f"{u.name}.c", u.text, level.target, u.libraries) for level, units in named for u in units]
-    front = f"#define wb_the_family wb_family_{number}\n{front_text(family, named)}"
-    titles = [f"{architecture}, {u.title}" for _, units in levels for u in units]
-    return [*sources, Source(f"front_{number}.c", front)], titles, notes
 
 
 def _on_gpu(families: Sequence[Family]) -> list[GpuPart]:
@@ -78,11 +69,13 @@ def _types(family: Family) -> str:
     return "".join(f", {t}" for t in sorted({t.dtype.name for t in family.op.tensors.values() if t.dtype.is_float}))
 
 
-def _linked(name: str, architecture: str, sources: Sequence[Source]) -> Path:
+def _linked(
+    name: str, architecture: str, sources: Sequence[Source], more: Mapping[str, str | bytes]
+) -> Path:  # fmt: skip
     texts = {n: Path(__file__).with_name(n).read_text(encoding="utf-8") for n in FILES}
     texts |= {n: runtime_file(n) for n in RUNTIME_FILES}
     common = [Source(n, text) for n, text in texts.items() if n.endswith(".c")]
-    headers = gpu_headers() | {n: text for n, text in texts.items() if n.endswith(".h")}
+    headers = {**gpu_headers(), **more, **{n: text for n, text in texts.items() if n.endswith(".h")}}
     every = [*common, gpu_loading(), *sources]
     return linked(f"{name}_onnxruntime", every, headers, compiler_for(architecture, every))
 

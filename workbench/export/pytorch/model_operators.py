@@ -8,15 +8,13 @@ from typing import Any
 import torch
 
 from workbench.errors import WorkbenchError
+from workbench.export.models.model_gradients import gradients_alone
 from workbench.export.pytorch.registry import Named, refuse_taken
 from workbench.graph import BuiltModel, Model, build_model
 from workbench.graph.evaluation.sizes import solved
-from workbench.graph.gradients.gradient import gradient
 from workbench.graph.optimizing import optimize
 from workbench.graph.terms.dimensions import Dimension, names_in, shown, value_of
-from workbench.graph.terms.nodes import Function, Projection, Term, Tuple, Variable
 from workbench.graph.terms.types import FunctionType, TensorType, TupleType, Type
-from workbench.graph.terms.walking import refreshed
 from workbench.graph.text.printing_types import print_type
 from workbench.lang.dtypes import DType
 from workbench.records import record
@@ -162,25 +160,6 @@ def gradient_operator(op: ModelOperator) -> Any:
         known = register_model(op.space, name, build_model(optimize(model), threads=op.built.threads)).packet
         op.gradients[op.built.model] = known
     return known
-
-
-def gradients_alone(model: Model) -> Model:
-    """`wb.grad(model)` without the result, over the derivative of each result as a parameter of its own."""
-    made = gradient(model)
-    function = made.main
-    *parameters, d_result = function.parameters
-    of = model.type_of(model.entry)
-    assert isinstance(of, FunctionType)
-    parts: tuple[Variable, ...] = (Variable("d_result", of.result),)
-    whole: Term = parts[0]
-    if isinstance(of.result, TupleType):
-        parts = tuple(Variable(f"d_result_{at}", each) for at, each in enumerate(of.result.items))
-        whole = Tuple(parts)
-    own = [Variable(each.name, each.type) for each in parameters]
-    body = refreshed(function.body, {d_result: whole, **dict(zip(parameters, own, strict=True))})
-    floats = sum(_dtype(each).is_floating_point for each in signature_of(model).parameters.values())
-    found = body.items[1:] if isinstance(body, Tuple) else tuple(Projection(body, at + 1) for at in range(floats))
-    return made.with_functions({**made.functions, made.entry: Function((*own, *parts), Tuple(found))})
 
 
 def _as_schema(found: Any) -> Any:

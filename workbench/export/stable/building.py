@@ -7,9 +7,10 @@ from pathlib import Path
 
 from workbench.errors import BuildError, WorkbenchError
 from workbench.export.cuda.embedded import GpuPart, Images, gpu_headers, gpu_loading, gpu_part, images_of
-from workbench.export.dispatch import RUNTIME_FILES, Family, Level, Source, Unit, front_text, linked, runtime_file
-from workbench.export.dispatch.architectures import compiler_for, levels_of, native
+from workbench.export.dispatch import RUNTIME_FILES, Source, linked, runtime_file
+from workbench.export.dispatch.architectures import compiler_for, native
 from workbench.export.dispatch.objects import cpp_compiler
+from workbench.export.dispatch.parts import Part, part_of
 from workbench.export.dispatch.size_code import quoted
 from workbench.export.hosts import host_file
 from workbench.export.stable.members import Member
@@ -33,15 +34,18 @@ def built(name: str, space: str, members: Sequence[Member], home: Path) -> Built
     """Compile and link; `home` is the folder of PyTorch's package.  BuildError with the compiler's words."""
     if not (home / "include" / "torch" / "csrc" / "stable" / "c" / "shim.h").is_file():
         raise WorkbenchError(f"{home} has no torch/csrc/stable/c/shim.h: the library is built with PyTorch's headers")
-    parts = [_part(f"{n}_{t}", family) for n, m in enumerate(members) for t, family in enumerate(m.families)]
+    every = [(f"{n}_{t}", family) for n, m in enumerate(members) for t, family in enumerate(m.families)]
+    parts = [part_of(family, native(), key) for key, family in every]
     gpu = gpu_parts(members, images_of)
     sources = [gpu_loading(), *(s for part in gpu.values() for s in part.sources)]
-    sources += [s for part in parts for s in part.sources]
+    # What several models share is one file.
+    sources += {s.name: s for part in parts for s in part.sources}.values()
     sources += [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
     sources.append(Source("stable.cpp", _file("stable.cpp"), None, _libraries(home), _command(home)))
-    headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
+    headers: dict[str, str | bytes] = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
     headers |= {"stable_host.h": _file("stable_host.h"), "torch_loops.h": host_file("torch_loops.h")}
     headers |= gpu_headers() | {"stable_gpu.h": _file("stable_gpu.h")}
+    headers |= {n: text for part in parts for n, text in part.headers.items()}
     headers["operators.h"] = operators_text(space, members, gpu)
     library = linked(name, sources, headers, compiler_for(native(), sources))
     kernels = _kernels(members, parts, gpu)
@@ -49,7 +53,7 @@ def built(name: str, space: str, members: Sequence[Member], home: Path) -> Built
 
 
 def _kernels(
-    members: Sequence[Member], parts: Sequence[_Part], gpu: Mapping[tuple[str, int], GpuPart]
+    members: Sequence[Member], parts: Sequence[Part], gpu: Mapping[tuple[str, int], GpuPart]
 ) -> tuple[str, ...]:  # fmt: skip
     """What each kernel is for: its operator, its sizes, and the element types where there is a choice."""
     found, every = list[str](), iter(parts)
@@ -61,26 +65,6 @@ def _kernels(
             titles = (*next(every).kernels, *(there.kernels if there else ()))
             found += [f"{member.name}: {title}{types}" for title in titles]
     return tuple(found)
-
-
-@record(eq=False)
-class _Part:
-    family: Family
-    sources: tuple[Source, ...]
-    kernels: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def _part(key: str, family: Family) -> _Part:
-    """The C of one family; names that the linker sees begin with its key."""
-    levels, notes = levels_of(family, native(), f"f{key}_")
-    front = f"#define wb_the_family wb_family_{key}\n{front_text(family, levels)}"
-    sources = [Source(f"{u.name}.c", u.text, level.target, u.libraries) for level, units in levels for u in units]
-    return _Part(family, (*sources, Source(f"front_{key}.c", front)), _titles(levels), tuple(notes))
-
-
-def _titles(levels: Sequence[tuple[Level, Sequence[Unit]]]) -> tuple[str, ...]:
-    return tuple(unit.title for _, units in levels for unit in units)
 
 
 def gpu_parts(members: Sequence[Member], images: Images) -> dict[tuple[str, int], GpuPart]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.errors import WorkbenchError
 from workbench.export.dispatch import Family, families_for
+from workbench.export.dispatch.family import Whole
 from workbench.export.pytorch.derivatives import Derivative, derivative
 from workbench.export.pytorch.schema import Argument, arguments_of, schema_of
 from workbench.records import record
@@ -59,6 +60,9 @@ def _checked(family: Family) -> Family:
 
 def _with_gradients(name: str, families: tuple[Family, ...], orders: int) -> Iterator[Member]:
     member = Member(name, families)
+    if families[0].whole is not None:
+        yield from _of_whole(name, families, families[0].whole, orders)
+        return
     if not orders or not member.smooth or not _has_smooth_result(families[0]):
         yield Member(name, families, (), _why_none(member, orders))
         return
@@ -70,6 +74,22 @@ def _with_gradients(name: str, families: tuple[Family, ...], orders: int) -> Ite
     yield Member(name, families, derivatives)
     for each in derivatives:
         yield from _with_gradients(each.name, each.families, orders - 1)
+
+
+def _of_whole(name: str, families: tuple[Family, ...], whole: Whole, orders: int) -> Iterator[Member]:
+    """A built model: its gradient is a model too."""
+    try:
+        if not orders:
+            raise WorkbenchError(_why_none(Member(name, families), orders))
+        made = whole.gradient()
+    except WorkbenchError as reason:
+        yield Member(name, families, (), str(reason))
+        return
+    member = Member(name, families)
+    wrt = tuple(member.arguments[place].name for place in made.inputs)
+    gradient = Derivative(f"{name}_grad", wrt, (made.family,), made.rows, made.inputs)
+    yield Member(name, families, (gradient,))
+    yield from _with_gradients(gradient.name, gradient.families, orders - 1)
 
 
 def _choices(smooth: Sequence[str]) -> list[tuple[str, ...]]:

@@ -66,6 +66,8 @@ def _given(kernels: Kernels, name: str, value: Any) -> Any:
 
 def _refuse_unknown_scalars(family: Family, static: Mapping[str, int]) -> None:
     """ValueError for a scalar that shapes the program and has none of the values of the schedules."""
+    if not family.op.scalars:
+        return
     if any(all(static.get(n, v) == v for n, v in program.sizes.items()) for program in family.fallbacks):
         return
     given = ", ".join(f"{n}={static[n]}" for n in family.op.scalars)

@@ -12,6 +12,7 @@ import jax
 
 from workbench.errors import WorkbenchError
 from workbench.export.dispatch import Family, family_like
+from workbench.export.dispatch.family import Whole, WholeGradient
 from workbench.export.dispatch.front import untold
 from workbench.export.xla.arguments import Static, signature_of, taken
 from workbench.export.xla.batching import batchable
@@ -151,6 +152,8 @@ def _traced(op: Exported, kernels: Kernels, static: Static) -> Traced:
 
 def _gradient(op: Exported, kernels: Kernels, static: Static, wrt: tuple[str, ...]) -> Traced:
     """The gradient by some arguments: a function of all arguments, then of the gradients of the results."""
+    if kernels.family.whole is not None:
+        return _gradient_of_whole(op, kernels, kernels.family.whole, wrt)
     smooth = [n for n in kernels.operands if kernels.family.op.tensors[n].dtype.is_float]
     name = f"{op.name}_grad" if len(wrt) == len(smooth) else f"{op.name}_grad_{'_'.join(wrt)}"
 
@@ -161,7 +164,29 @@ def _gradient(op: Exported, kernels: Kernels, static: Static, wrt: tuple[str, ..
     return _positional(op.once(("grad", kernels, wrt), make), kernels, static)
 
 
+def _gradient_of_whole(op: Exported, kernels: Kernels, whole: Whole, wrt: tuple[str, ...]) -> Traced:
+    """The same of a built model, whose gradient is a model that gives those by all of its arguments."""
+
+    def make() -> tuple[WholeGradient, Exported]:
+        found = whole.gradient()
+        return found, _new(described(found.family), implemented(f"{op.name}_grad", found.family))
+
+    found, made = op.once(("grad", kernels), make)
+    smooth = [n for n, o in enumerate(kernels.family.op.outputs) if kernels.family.op.tensors[o].dtype.is_float]
+    count, places = len(kernels.operands), [found.inputs.index(kernels.operands.index(name)) for name in wrt]
+
+    def call(*arrays: jax.Array) -> Arrays:
+        given = [arrays[n] if kind == "i" else arrays[count + smooth.index(n)] for kind, n in found.rows]
+        results = made.function(*given)
+        every = results if isinstance(results, tuple) else (results,)
+        return tuple(every[place] for place in places)
+
+    return call
+
+
 def _batched(op: Exported, kernels: Kernels, static: Static, mapped: tuple[bool, ...]) -> Traced:
+    if kernels.family.whole is not None:
+        raise WorkbenchError(f"{op.name} is a built model, which is for its own sizes")
     axes = dict(zip(kernels.family.inputs, mapped, strict=True))
     places = tuple(0 if axes.get(n) else None for n in kernels.family.op.parameters)
     name = f"{op.name}_vmap_{''.join('x' if place is None else '0' for place in places)}"

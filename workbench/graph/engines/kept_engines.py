@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from workbench.errors import EngineError, shown
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.subgraphs import Subgraph
 from workbench.runtime.compilers.storage import subdirectory
@@ -28,16 +29,23 @@ def compiled_or_kept(
     It is kept in the cache directory; a `shipped` folder, of a saved partition, is looked into first.
     """
     if engine.save is None or engine.load is None:
-        return engine.compile(region)
+        return _compiled(engine, region)
     entry = entry_of(engine, region)
     places = [*([shipped / entry] if shipped else []), *([subdirectory("engines") / entry] if keep else [])]
     for place in places:
         found = loaded(engine, region, place)
         if found is not None:
             return found
-    found = engine.compile(region)
+    found = _compiled(engine, region)
     if keep:
         store(engine, region, found, places[-1])
+    return found
+
+
+def _compiled(engine: Engine, region: Subgraph) -> Callable[..., Any]:
+    found = engine.compile(region)
+    if not callable(found):
+        raise EngineError(f"compile returned {shown(found)}, which cannot be called")
     return found
 
 

@@ -19,6 +19,9 @@ from workbench.graph.terms.dimensions import dimension
 if TYPE_CHECKING:
     import onnx
 
+LARGE_BYTES = 1 << 30
+"""Shapes of larger models are not inferred beforehand: protobuf has a limit."""
+
 
 def from_onnx(
     model: str | os.PathLike[str] | bytes | onnx.ModelProto, /, constants: Mapping[str, Any] | None = None
@@ -36,7 +39,8 @@ def from_onnx(
         raise ModelError("onnx is not installed: pip install onnx") from None
     from workbench.graph.importing.onnx_nodes.graphs import Graph
 
-    proto = _checked(onnx, _loaded(onnx, model))
+    named = str(model) if isinstance(model, str | os.PathLike) else "the model"
+    proto = _checked(onnx, _loaded(onnx, model), named)
     given = dict(constants or {})
     names = [each.name for each in proto.graph.input]
     for name in given:
@@ -52,6 +56,7 @@ def from_onnx(
     results = [graph.must(output.name) for output in proto.graph.output]
     if not results:
         raise UnsupportedModel("the model has no outputs")
+    _refuse_contradictions(onnx, proto, named)
     terms = [value.term for value in results]
     return emitter.builder.model(terms[0] if len(terms) == 1 else emitter.builder.tuple(*terms))
 
@@ -72,15 +77,60 @@ def _loaded(onnx: Any, model: Any) -> Any:
     raise ModelError(f"from_onnx takes a path, bytes or a ModelProto, not {shown(model)}")
 
 
-def _checked(onnx: Any, proto: Any) -> Any:
+def _checked(onnx: Any, proto: Any, where: str) -> Any:
     """The model with its local functions inlined; ModelError if it is malformed."""
     from onnx import inliner
 
+    _refuse_newer(onnx, proto, where)
     try:
-        onnx.checker.check_model(proto)
-        return inliner.inline_local_functions(proto) if proto.functions else proto
+        whole = _with_shapes(onnx, proto, where)
+        onnx.checker.check_model(whole)
+        return inliner.inline_local_functions(whole) if whole.functions else whole
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
-        raise ModelError(f"the model is malformed: {str(error).strip()}") from None
+        raise ModelError(f"{where} is malformed: {_one_line(error)}") from None
+
+
+def _refuse_contradictions(onnx: Any, proto: Any, where: str) -> None:
+    """ModelError where ONNX's own inference of shapes says that an attribute or a declared shape cannot be.
+
+    It comes last: what a node is refused for here is said with its place and its shapes.
+    """
+    if proto.ByteSize() >= LARGE_BYTES:
+        return
+    try:
+        onnx.shape_inference.infer_shapes(proto, check_type=True, strict_mode=True)
+    except onnx.shape_inference.InferenceError as error:
+        lines = [re.sub(r"\[\w+Error\] |Inference error\(s\): ", "", line) for line in str(error).splitlines()]
+        # Of an operator inside another's own definition the fault is ONNX's.
+        if said := [line.strip() for line in lines if line.strip() and line.count("(op_type:") == 1]:
+            raise ModelError(f"{where} contradicts itself: {'; '.join(said)}") from None
+
+
+def _one_line(error: Exception) -> str:
+    return "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
+
+
+def _refuse_newer(onnx: Any, proto: Any, where: str) -> None:
+    newest = onnx.defs.onnx_opset_version()
+    for each in proto.opset_import:
+        if each.domain in ("", "ai.onnx") and each.version > newest:
+            known = f"the installed onnx {onnx.__version__} knows those to {newest}"
+            raise ModelError(f"{where} is of opset {each.version}, and {known}: pip install --upgrade onnx")
+
+
+def _with_shapes(onnx: Any, proto: Any, where: str) -> Any:
+    """The model with the shapes of its outputs inferred, where it does not say them; inputs must have one."""
+    for each in proto.graph.input:
+        of = each.type.tensor_type
+        if each.type.WhichOneof("value") == "tensor_type" and not of.HasField("shape"):
+            raise ModelError(f"{where}: input {each.name!r} has no shape; give it dimensions, names will do")
+        for axis, dim in enumerate(of.shape.dim):
+            if dim.dim_value < 0:
+                raise ModelError(f"{where}: input {each.name!r} has the extent {dim.dim_value} in dimension {axis}")
+    tensors = [each for each in proto.graph.output if each.type.WhichOneof("value") == "tensor_type"]
+    if all(each.type.tensor_type.HasField("shape") for each in tensors):
+        return proto
+    return onnx.shape_inference.infer_shapes(proto)
 
 
 def _parameters(emitter: Emitter, values: dict[str, Value | None], proto: Any, given: Mapping[str, Any]) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import traceback
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from workbench.errors import ModelError, UnsupportedModel, shown
 from workbench.graph.importing.emitting import Emitter
@@ -23,6 +27,13 @@ KEPT = (
     "aten.rnn_tanh.input", "aten.scaled_dot_product_attention.default",
 )  # fmt: skip
 
+NOISE = re.compile(
+    r"(For more information|For extended logs|For more debugging|For C\+\+ stack trace|If you suspect|Use tlparse"
+    r"|The error above occurred|If you would like to view)"
+)
+MISSING = "missing a required argument"
+FOREIGN = re.compile(r"[/\\](torch|workbench[/\\]graph)[/\\]|[/\\]python\d\.\d+[/\\](?!site-packages)|^<")
+
 
 def from_torch(module: torch.nn.Module | Callable[..., Any], /, *examples: Any, dynamic_shapes: Any = None) -> Model:
     """The model of a module or function, as `torch.export` sees it for example arguments.
@@ -35,8 +46,7 @@ def from_torch(module: torch.nn.Module | Callable[..., Any], /, *examples: Any, 
         import torch
     except ImportError:
         raise ModelError("torch is not installed: pip install torch") from None
-    if not callable(module):
-        raise ModelError(f"from_torch takes a module or a function, not {shown(module)}")
+    _refuse_others(module, examples)
     exported = _exported(torch, module, examples, dynamic_shapes)
     names = _dimension_names(examples, exported, dynamic_shapes)
     emitter = Emitter(LoopBuilder("main"))
@@ -50,8 +60,37 @@ def _exported(torch: Any, module: Any, examples: tuple[Any, ...], dynamic_shapes
             program = torch.export.export(whole, examples, dynamic_shapes=dynamic_shapes)
             return program.run_decompositions(_decompositions(torch))
     except Exception as error:
-        first = "\n".join(str(error).strip().splitlines()[:12])
-        raise UnsupportedModel(f"torch.export cannot take this over: {type(error).__name__}: {first}") from error
+        raise UnsupportedModel(_refusal(error)) from error
+
+
+def _refuse_others(module: Any, examples: tuple[Any, ...]) -> None:
+    if isinstance(module, type):
+        name = module.__name__
+        raise ModelError(f"from_torch takes a module, and {name} is a class: {name}(...) makes one")
+    if not callable(module):
+        raise ModelError(f"from_torch takes a module or a function, not {shown(module)}")
+    for number, each in enumerate(examples, 1):
+        if isinstance(each, np.ndarray):
+            raise ModelError(f"example {number} is an array of NumPy; from_torch takes tensors: torch.from_numpy(...)")
+
+
+def _refusal(error: Exception) -> str:
+    """What torch.export says, with the line of the user's code, without its advice on logs."""
+    kind, place = type(error).__name__, _place(error)
+    if kind.startswith("GuardOnDataDependent"):
+        return (
+            f"{place or 'a line of the module'}: which way it goes depends on the data of a tensor, and a model is "
+            "written once for all data; torch.cond(...) is a branch, torch.while_loop(...) a loop"
+        )
+    lines = [line for line in str(error).strip().splitlines() if line.strip() and not NOISE.match(line.strip())]
+    advice = "; examples follow the module: from_torch(module, *examples)" if MISSING in str(error) else ""
+    return f"torch.export cannot take this over{place and ' at '}{place}: {kind}: " + "\n".join(lines[:12]) + advice
+
+
+def _place(error: Exception) -> str:
+    """`file:line: code`, the last line that is neither PyTorch's nor ours; nothing if there is none."""
+    own = [each for each in traceback.extract_tb(error.__traceback__) if not FOREIGN.search(each.filename)]
+    return f"{own[-1].filename}:{own[-1].lineno}: {own[-1].line}" if own else ""
 
 
 def _wrapped(torch: Any, function: Callable[..., Any]) -> Any:

@@ -13,12 +13,12 @@ from workbench.deferred import deferred
 if TYPE_CHECKING:
     from workbench.graph.running.built_models import BuiltModel, build_model
     from workbench.graph.running.model_plans import plan_memory
-    from workbench.graph.running.profiles import Profile
+    from workbench.graph.running.profiling.profiles import Profile
 
 # Public name → module.
 NAMES = {
     "BuiltModel": "built_models",
-    "Profile": "profiles",
+    "Profile": "profiling.profiles",
     "build_model": "built_models",
     "plan_memory": "model_plans",
 }

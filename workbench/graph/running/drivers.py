@@ -15,6 +15,7 @@ import numpy as np
 from workbench.graph.evaluation.machine import Activation, Closure, Machine
 from workbench.graph.forms.scopes import Scopes, scopes
 from workbench.graph.running.packed_constants import PackedConstants
+from workbench.graph.running.profiling.watches import Watch
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, Nested, flat, mapped
 from workbench.graph.running.recording.segments import Segment, segmented, straight_functions
@@ -42,6 +43,7 @@ class Driver(Machine):
     threads: int | None = None
     programs: dict[Key, Program] = field(default_factory=dict)
     packed: PackedConstants = field(default_factory=dict)
+    watch: Watch = field(default_factory=Watch)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,7 +81,12 @@ class Driver(Machine):
 
     def _built(self, code: Scopes, segment: Segment, values: list[Nested], sizes: Mapping[str, int]) -> Program:
         given = dict(zip(segment.inputs, values, strict=True))
-        return Program(self.tracer.trace(code, segment, given, sizes), self.threads, self.packed)
+        return Program(self.tracer.trace(code, segment, given, sizes), self.threads, self.packed, self.watch)
+
+    def function_of(self, segment: Segment) -> str:
+        """The name of the function that a segment is a piece of."""
+        blocks = ((name, block) for name, code in self.codes.items() for block in code.blocks.values())
+        return next((name for name, block in blocks if any(node is segment for node in block)), "a function")
 
     def sizes_of(self, closure: Closure, arguments: tuple[Any, ...], sizes: dict[str, int]) -> dict[str, int]:
         """The dimensions of a call; CallError if its arguments disagree about them."""

@@ -15,6 +15,7 @@ from workbench.errors import KernelError, LoweringError
 from workbench.graph.running.hosted_calls import Hosted, by_oracle, computed, host_function
 from workbench.graph.running.memory_plans import Storage, arena
 from workbench.graph.running.packed_constants import PackedConstants, packed_constant
+from workbench.graph.running.profiling.watches import Watch
 from workbench.graph.running.recording.independent_calls import Beside, side_by_side
 from workbench.graph.running.recording.recordings import Array, OperatorCall, RecordedCall, Recording, Value, flat
 from workbench.graph.running.runners import runner
@@ -56,8 +57,11 @@ class Program:
     them.
     """
 
-    def __init__(self, recording: Recording, threads: int | None, packed: PackedConstants | None = None) -> None:
-        self.recording, self.threads = recording, threads
+    def __init__(
+        self, recording: Recording, threads: int | None, packed: PackedConstants | None = None,
+        watch: Watch | None = None,
+    ) -> None:  # fmt: skip
+        self.recording, self.threads, self.watch = recording, threads, watch or Watch()
         self.storage = Storage(recording)
         calls = [call for call in recording.calls if call not in self.storage.views]
         on_host = {call: function for call in calls if (function := host_function(call)) is not None}
@@ -211,6 +215,8 @@ class Program:
 
         To `nanoseconds`, int64 for each of `calls`, is added what it took.
         """
+        if self.watch.runs is not None and nanoseconds is None:
+            return self.watch.timed(self, inputs)
         results = [make() for make in self._makers]
         frame = self._free_frame()
         addresses = [array.__array_interface__["data"][0] for array in (*inputs, *results)]

@@ -61,5 +61,7 @@ def _specimen(of: Type, sizes: Mapping[str, int]) -> Nested:
                     advice = f"give it: sizes=dict({missing[0]}=...)"
                     raise CallError(f"{print_type(of)}: {shown(dim)} has no size; {advice}")
             shape = tuple(value_of(dim, sizes) for dim in dims)
+            if any(extent < 0 for extent in shape):
+                raise CallError(f"{print_type(of)}: with these sizes a dimension would be {min(shape)}")
             return np.broadcast_to(np.zeros((), element.numpy), shape)
     raise CallError(f"an argument of type {print_type(of)} has no size by itself")

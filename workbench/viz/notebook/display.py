@@ -13,7 +13,7 @@ from workbench.graph.fusion.results import FusionResult
 from workbench.graph.memory import MemoryPlan
 from workbench.graph.models import Model
 from workbench.graph.running.built_models import BuiltModel
-from workbench.graph.running.profiles import Profile
+from workbench.graph.running.profiling.profiles import Profile
 from workbench.lang.operator import Operator
 from workbench.ops.browsing import Families, Family
 from workbench.poly.programs.program import Program

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Loop, path
 from workbench.records import record
@@ -66,7 +67,7 @@ def _skews(schedule: Schedule, own: ProgramStatement, x: str, y: str) -> Grid:
 
 
 def _shifts(schedule: Schedule, own: ProgramStatement, x: str, y: str) -> Grid:
-    axes = [f"{own.name}/{loop.name}" for loop in _loops_of(schedule, own, x, y)]
+    axes = loops_of(own.name, (loop.name for loop in _loops_of(schedule, own, x, y)))
 
     def step(*by: int) -> Transform | None:
         moved = [shift(name, n) for name, n in zip(axes, by, strict=True) if n]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.graph.fusion.results import FusionResult
     from workbench.graph.models import Model
     from workbench.graph.running.built_models import BuiltModel
-    from workbench.graph.running.profiles import Profile
+    from workbench.graph.running.profiling.profiles import Profile
     from workbench.tune.study import Study
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.viz.values import parsed
 from workbench.errors import WorkbenchError
-from workbench.graph.running.profiles import NodeTime, Profile
+from workbench.graph.running.profiling.profiles import NodeTime, Piece, Profile
 from workbench.viz import timeline
 from workbench.viz.draw.scene import Box
 from workbench.viz.views.models.timeline_view import BAR, MOST_ROWS, OTHERS, timeline_rows
@@ -52,3 +52,16 @@ def test_a_profile_without_nodes_is_a_picture_too():
 def test_what_is_no_profile_is_refused():
     with pytest.raises(WorkbenchError, match=r"built\.profile"):
         timeline(3)  # type: ignore[arg-type]
+
+
+def test_calls_of_pieces_stand_above_their_nodes_with_gaps_between(golden):
+    nodes = SMALL.nodes
+    pieces = (Piece("node", 4, 1.0, 2.75, 2), Piece("node", 1, 5.0, 0.5, 0), Piece("main", 1, 6.0, 1.5, 2))
+    found = Profile(nodes, 8.0, 3, pieces)
+    parsed(timeline(found).svg)
+    first, second, main, *rest = bars(found)
+    unit = first.width / 2.75
+    assert second.x - first.x == pytest.approx(4.0 * unit)
+    assert first.y == second.y < main.y < rest[0].y
+    assert [bar.x - first.x for bar in rest] == pytest.approx([0.0, 2.0 * unit, 5.0 * unit, 6.0 * unit])
+    golden(timeline(found).text)

@@ -10,7 +10,7 @@ from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.graph.fusion.results import FusionResult
 from workbench.graph.memory import MemoryPlan
 from workbench.graph.models import Model
-from workbench.graph.running.profiles import Profile
+from workbench.graph.running.profiling.profiles import Profile
 from workbench.schedules import Schedule
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.messages.modelling import ModelPicture, NetworkData

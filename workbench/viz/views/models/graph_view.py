@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from workbench.viz.views.models.reading_graph import model_graph
 
 if TYPE_CHECKING:
     from workbench.graph.running.built_models import BuiltModel
-    from workbench.graph.running.profiles import Profile
+    from workbench.graph.running.profiling.profiles import Profile
 
 
 def graph(
@@ -58,7 +59,12 @@ def whole_graph(value: Any, *, changes: bool = False) -> ModelGraph:
 
 
 def with_times(graph: ModelGraph, profile: Profile) -> ModelGraph:
-    """The graph with the milliseconds of each call, found by operator and label, in order."""
+    """The graph with the milliseconds of each call, found by operator and label, in order.
+
+    Of a model with control flow a call has those of all its runs together.
+    """
+    if profile.pieces:
+        return _with_times_together(graph, profile)
     times: dict[tuple[str, str], list[float]] = {}
     for each in profile.nodes:
         times.setdefault((each.operator, each.label), []).append(each.milliseconds)
@@ -69,6 +75,23 @@ def with_times(graph: ModelGraph, profile: Profile) -> ModelGraph:
     left = sum(len(rest) for rest in times.values())
     more = (f"{left} nodes of the profile are not in this graph",) if left else ()
     return replace(graph, nodes=tuple(nodes), facts=(*graph.facts, *more))
+
+
+def _with_times_together(graph: ModelGraph, profile: Profile) -> ModelGraph:
+    """Calls that several nodes may be, or none, have no time."""
+    times: dict[tuple[str, str], float] = {}
+    for each in profile.nodes:
+        key = each.operator.removesuffix("_vmap"), each.label
+        times[key] = times.get(key, 0.0) + each.milliseconds
+    counts = Counter((node.name, node.label) for node in graph.nodes if node.kind == "call")
+    nodes = tuple(
+        replace(node, milliseconds=times.get(key)) if node.kind == "call" and counts[key] == 1 else node
+        for node in graph.nodes
+        if (key := (node.name, node.label))
+    )
+    several = sorted({name for (name, label), count in counts.items() if count > 1 and (name, label) in times})
+    more = (f"several nodes share the times of {', '.join(several)}",) if several else ()
+    return replace(graph, nodes=nodes, facts=(*graph.facts, *more))
 
 
 # --- in words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from workbench.errors import WorkbenchError, shown
-from workbench.graph.running.profiles import NodeTime, Profile
+from workbench.graph.running.profiling.profiles import NodeTime, Profile
 from workbench.runtime.measuring.timing import duration
 from workbench.viz.draw.palette import array_shape, statement_role
 from workbench.viz.draw.pictures import Picture
@@ -15,7 +15,12 @@ from workbench.viz.draw.tables import Table, table_text
 WIDE, TOP, ROW, BAR = 640.0, 4.0, 24.0, 15.0
 MOST_ROWS, FONT, TEXT_BAR = 14, 11.5, 40
 OTHERS = "all others"
+MOST_FUNCTIONS = 4
 NOTE = "A bar is a node, where it stands in a call, as long as it takes (the least of all runs). Nodes run one by one."
+NOTE_OF_PIECES = (
+    "A bar is a node of the shortest run, where it stands in it, as long as it took. Above them are the calls of "
+    "compiled pieces, a line for each function; what lies between two of them is Python's."
+)
 
 
 def timeline(profile: Profile) -> Picture:
@@ -28,21 +33,24 @@ def timeline(profile: Profile) -> Picture:
     return Picture(timeline_text(profile), timeline_scene(profile), data=profile)
 
 
-def starts(profile: Profile) -> list[float]:
-    """Milliseconds from the beginning of a call to that of each node."""
-    found, now = [], 0.0
-    for node in profile.nodes:
-        found.append(now)
-        now += node.milliseconds
-    return found
-
-
 def timeline_rows(profile: Profile) -> dict[str, float]:
     """Operator → milliseconds, the most first; those that have no line of their own together, as the last."""
     found = profile.by_operator()
     if len(found) <= MOST_ROWS:
         return found
     first = dict(list(found.items())[: MOST_ROWS - 1])
+    return {**first, OTHERS: sum(found.values()) - sum(first.values())}
+
+
+def piece_rows(profile: Profile) -> dict[str, float]:
+    """Function → milliseconds of the calls of its compiled pieces, the most first; nothing for a straight model."""
+    found: dict[str, float] = {}
+    for piece in profile.pieces:
+        found[piece.function] = found.get(piece.function, 0.0) + piece.milliseconds
+    found = dict(sorted(found.items(), key=lambda item: -item[1]))
+    if len(found) <= MOST_FUNCTIONS:
+        return found
+    first = dict(list(found.items())[: MOST_FUNCTIONS - 1])
     return {**first, OTHERS: sum(found.values()) - sum(first.values())}
 
 
@@ -59,7 +67,8 @@ def timeline_text(profile: Profile) -> str:
 
 
 def _heading(profile: Profile) -> str:
-    return f"{profile.milliseconds:.4f} ms a call, {profile.inside:.4f} ms of it in {len(profile.nodes)} nodes"
+    calls = f" of {len(profile.pieces)} calls of compiled pieces" if profile.pieces else ""
+    return f"{profile.milliseconds:.4f} ms a call, {profile.inside:.4f} ms of it in {len(profile.nodes)} nodes{calls}"
 
 
 def _row(node: NodeTime, rows: dict[str, float]) -> str:
@@ -71,37 +80,54 @@ def timeline_scene(profile: Profile) -> Scene:
     head = Text(0, 13, _heading(profile), 12.5, bold=True)
     chart = timeline_chart(profile)
     heading = Scene(head.width, 18, (head,), _heading(profile))
-    return above(heading, chart, paragraph((NOTE,), chart.width), gap=4)
+    note = NOTE_OF_PIECES if profile.pieces else NOTE
+    return above(heading, chart, paragraph((note,), chart.width), gap=4)
 
 
 def left_of(profile: Profile) -> float:
     """Where the axis begins: behind the names of operators."""
-    return max([len(name) for name in timeline_rows(profile)] or [0]) * FONT * (SANS_WIDTH + 0.04) + 34
+    names = (*piece_rows(profile), *timeline_rows(profile))
+    return max([len(name) for name in names] or [0]) * FONT * (SANS_WIDTH + 0.04) + 34
 
 
 def timeline_chart(profile: Profile) -> Scene:
     """The bars with their axis and names alone."""
-    rows, left = timeline_rows(profile), left_of(profile)
-    marks: list[Mark] = _axis(profile, left, WIDE / (profile.inside or 1.0), len(rows))
-    for at, name in enumerate(rows):
+    above_them, rows, left = piece_rows(profile), timeline_rows(profile), left_of(profile)
+    count = len(above_them) + len(rows)
+    marks: list[Mark] = _axis(profile, left, WIDE / (profile.span or 1.0), count)
+    for at, (name, ms) in enumerate((*above_them.items(), *rows.items())):
         y = TOP + ROW * at + ROW / 2
-        marks.append(Marker(7, y, statement_role(at), array_shape(at), 4.6))
+        if at >= len(above_them):
+            number = at - len(above_them)
+            marks.append(Marker(7, y, statement_role(number), array_shape(number), 4.6))
         marks.append(Text(18, y + 4, name, FONT))
-        part = rows[name] / (profile.inside or 1.0)
+        part = ms / (profile.span or 1.0)
         share = f"{part:.0%}" if part >= 0.005 else "< 1%"
-        marks.append(Text(left + WIDE + 10, y + 4, f"{duration(rows[name] / 1e3)}, {share}", FONT, "soft"))
-    marks += bars(profile)
-    return Scene(left + WIDE + 110, TOP + ROW * len(rows) + 30, tuple(marks), _heading(profile))
+        marks.append(Text(left + WIDE + 10, y + 4, f"{duration(ms / 1e3)}, {share}", FONT, "soft"))
+    marks += [*_pieces(profile), *bars(profile)]
+    return Scene(left + WIDE + 110, TOP + ROW * count + 30, tuple(marks), _heading(profile))
+
+
+def _pieces(profile: Profile) -> list[Box]:
+    """The bar of each call of a compiled piece."""
+    rows, left, unit = piece_rows(profile), left_of(profile), WIDE / (profile.span or 1.0)
+    place = {name: at for at, name in enumerate(rows)}
+    found = []
+    for piece in profile.pieces:
+        top = TOP + ROW * place.get(piece.function, len(rows) - 1) + (ROW - BAR) / 2
+        width = max(piece.milliseconds * unit, 0.8)
+        found.append(Box(left + piece.begin * unit, top, width, BAR, "soft", None, min(2.0, width / 3)))
+    return found
 
 
 def bars(profile: Profile) -> list[Box]:
     """The bar of each node, in order."""
-    rows, left, unit = timeline_rows(profile), left_of(profile), WIDE / (profile.inside or 1.0)
+    rows, left, unit = timeline_rows(profile), left_of(profile), WIDE / (profile.span or 1.0)
     place = {name: at for at, name in enumerate(rows)}
     found = []
-    for node, begin in zip(profile.nodes, starts(profile), strict=True):
+    for node, begin in zip(profile.nodes, profile.starts, strict=True):
         at, width = place[_row(node, rows)], max(node.milliseconds * unit, 0.8)
-        top = TOP + ROW * at + (ROW - BAR) / 2
+        top = TOP + ROW * (at + len(piece_rows(profile))) + (ROW - BAR) / 2
         found.append(Box(left + begin * unit, top, width, BAR, statement_role(at), None, min(2.0, width / 3)))
     return found
 
@@ -109,12 +135,13 @@ def bars(profile: Profile) -> list[Box]:
 def _axis(profile: Profile, left: float, unit: float, rows: int) -> list[Mark]:
     bottom = TOP + ROW * rows
     found: list[Mark] = [Box(left, TOP, WIDE, ROW * rows, "panel", "grid", 0.0)]
-    step = tick_step(profile.inside)
-    for number in range(int(profile.inside / step) + 1 if profile.inside else 1):
+    step = tick_step(profile.span)
+    for number in range(int(profile.span / step) + 1 if profile.span else 1):
         x = left + number * step * unit
         found.append(Line((x, TOP), (x, bottom), "grid", 0.8))
         found.append(Text(x, bottom + 14, f"{number * step:g}", 10.5, "soft", "middle"))
-    return [*found, Text(left + WIDE, bottom + 28, "milliseconds in nodes", FONT, "ink", "end")]
+    words = "milliseconds" if profile.pieces else "milliseconds in nodes"
+    return [*found, Text(left + WIDE, bottom + 28, words, FONT, "ink", "end")]
 
 
 def tick_step(whole: float) -> float:
