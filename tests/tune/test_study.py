@@ -15,7 +15,7 @@ from tests.tune.support import SIZES, SMALL, descendants, sketch, waited
 from workbench.errors import ScheduleError, WorkbenchError
 from workbench.tune.measuring.builders import Builders
 from workbench.tune.searching.contract import Told
-from workbench.tune.searching.plain import GridSearcher
+from workbench.tune.searching.unlearned import GridSearcher
 from workbench.tune.trials import TIED
 
 

@@ -17,8 +17,8 @@ from workbench.tune import tuner
 from workbench.tune.measuring.builders import Builders
 from workbench.tune.problem import problem_of
 from workbench.tune.searching import Surroundings, Told, make_searcher, searchers
-from workbench.tune.searching.plain import RandomSearcher
 from workbench.tune.searching.twins import Twins
+from workbench.tune.searching.unlearned import RandomSearcher
 from workbench.tune.storing.database import Database
 from workbench.tune.trials import fastest, merged
 from workbench.viz.panels.watching import study_payload

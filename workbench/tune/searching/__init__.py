@@ -7,12 +7,10 @@ from collections.abc import Callable
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.tune.searching.annealing import AnnealingSearcher
 from workbench.tune.searching.contract import Searcher, Surroundings, Told
-from workbench.tune.searching.evolutionary import EvolutionarySearcher
-from workbench.tune.searching.genetic import GeneticSearcher
+from workbench.tune.searching.genetic import EvolutionarySearcher, GeneticSearcher
 from workbench.tune.searching.learned import LearnedSearcher
 from workbench.tune.searching.optuna_search import OptunaSearcher
-from workbench.tune.searching.plain import GridSearcher, RandomSearcher
-from workbench.tune.searching.ranking import RankingSearcher
+from workbench.tune.searching.unlearned import GridSearcher, RandomSearcher, RankingSearcher
 
 __all__ = ["Searcher", "Surroundings", "Told", "make_searcher", "searchers"]
 

@@ -1,12 +1,40 @@
-"""The order of the analytic model alone (PolyDL, Tavarageri et al., PACT 2020)."""
+"""Searchers that learn nothing: any point, every point, and the order of the analytic model alone.
+
+The last is PolyDL (Tavarageri et al., PACT 2020).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from workbench.schedules.sketches.space import Point
+from workbench.tune.searching.contract import Searcher, Surroundings
 from workbench.tune.searching.guided import Guided
 
 DRAWN, CLIMBS, CLIMBED, LEADING = 256, 8, 32, 8
 """So many random points are looked at, and so often so many found near so many of the best."""
+
+
+class RandomSearcher(Searcher):
+    """Any point with the same chance; what every other searcher has to beat."""
+
+    name, summary = "random", "any point with the same chance"
+
+    def propose(self, count: int) -> Iterable[Point]:
+        return self.random(count)
+
+
+class GridSearcher(Searcher):
+    """Every point in order, the last decision changing fastest."""
+
+    name, summary = "grid", "every point, in order"
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
+        self.points: Iterator[Point] = iter(self.space)
+
+    def propose(self, count: int) -> Iterable[Point]:
+        return self.points
 
 
 class RankingSearcher(Guided):
