@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
@@ -61,6 +62,13 @@ def software() -> dict[str, Any]:
 def load() -> list[float]:
     """Load averages over 1, 5 and 15 minutes: the number of processes that wanted to run."""
     return [round(n, 2) for n in os.getloadavg()]
+
+
+def write_results(file: Path, results: list[dict[str, Any]]) -> None:
+    """Write results as JSON, beside what there is to know of the machine, the software, and what else was running."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    known = {"machine": machine(), "software": software(), "load": load(), "results": results}
+    file.write_text(json.dumps(known, indent=1), encoding="utf-8")
 
 
 def short_commit() -> str:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from bench.model_command import model_parser, write_results
+from bench.facts import write_results
+from bench.model_command import model_parser
 from bench.small_operators import OPERATORS
 from bench.timing import batches
 from workbench.graph import Model

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import workbench as wb
-from bench.facts import load, machine, software
+from bench.facts import write_results
 from bench.timing import batches
 
 GALLERY = Path(__file__).resolve().parent.parent / "notebooks" / "gallery"
@@ -122,9 +122,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("bench/out/ladders.json"))
     given = parser.parse_args()
     results = [timed(GALLERY / f"{name}.ipynb", given.seconds, given.rounds, given.margin) for name in given.ladders]
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    facts = {"machine": machine(), "software": software(), "load": load(), "results": results}
-    given.out.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    write_results(given.out, results)
     fallen = [one["ladder"] for one in results if not one["holds"]]
     print(f"\n{len(results) - len(fallen)} of {len(results)} ladders hold", *fallen)
     return 1 if fallen else 0

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.model_command import model_parser, write_results
+from bench.facts import write_results
+from bench.model_command import model_parser
 from bench.worker_pool import Worker
 
 NAMES = ("workbench", "eager", "torch.compile", "onnxruntime")

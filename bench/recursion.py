@@ -16,7 +16,8 @@ import numpy as np
 import torch
 
 import workbench as wb
-from bench.model_command import model_parser, write_results
+from bench.facts import write_results
+from bench.model_command import model_parser
 from bench.models import geometric_mean
 from bench.timing import batches
 

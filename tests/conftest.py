@@ -132,7 +132,7 @@ def _golden_path(node: pytest.Item, suffix: str) -> Path:
 def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
     """`golden(text, suffix=".txt")` compares with the file named after the test; --update-golden writes it.
 
-    For `tests/poly/test_program.py::test_sheet[matmul]`: `tests/poly/golden/program/sheet-matmul.txt`.
+    For `tests/codegen/c/test_c_text.py::test_naive[matmul]` and ".c": `tests/codegen/c/golden/c_text/naive-matmul.c`.
     """
 
     def compare(text: str, suffix: str = ".txt") -> None:

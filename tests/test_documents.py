@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
 from tests.support import ROOT, sources
-from workbench.poly.programs import program, tree
+from workbench.poly.programs import loop_names, program, tree
 
 DOCUMENTS = [path for folder in (".", "docs", "docs/coming_from") for path in sorted((ROOT / folder).glob("*.md"))]
 
@@ -77,6 +80,66 @@ def test_a_file_that_a_text_of_the_library_names_is_there():
     assert [pair for pair in missing if pair[0] not in OF_WHEELS] == []
 
 
+# Files that users or kernels' libraries have, not this tree.
+OF_USERS = {"include/mm.h", "example/mm.c"}
+ENDINGS = "py|ts|mjs|c|h|js|md|txt|toml|ipynb|css|lark"
+PATH = re.compile(rf"(?<![\w/<>*{{}}$~.-])(?:\.\./)*((?:[\w-]+/)+[\w-]+\.(?:{ENDINGS}))\b(?![\w/*])")
+TOPS = ("workbench", "tests", "docs", "notebooks", "bench", "tools", "js/src", "js/tests")
+
+
+def standing() -> set[str]:
+    """Every way to name a file of the tree: its path, begun at any folder above it."""
+    paths = (p.relative_to(ROOT).parts for top in TOPS for p in (ROOT / top).rglob("*") if "__pycache__" not in p.parts)
+    return {"/".join(parts[begin:]) for parts in paths for begin in range(len(parts))}
+
+
+def remarks(path: Path) -> str:
+    """What a file says to its reader: a document whole, of code the docstrings and comments."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return text
+    if path.suffix == ".ts":
+        return "\n".join(re.findall(r"/\*.*?\*/|//[^\n]*", text, re.DOTALL))
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    documented = [ast.get_docstring(node) or "" for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return "\n".join([*documented, *(token.string for token in tokens if token.type == tokenize.COMMENT)])
+
+
+def named_paths(text: str) -> list[str]:
+    """The paths of files, of one folder at least, that a text names."""
+    return PATH.findall(text)
+
+
+def test_every_path_that_documents_docstrings_and_comments_name_leads_to_a_file():
+    documents = [path for path in DOCUMENTS if path.name != "CHANGELOG.md"]
+    code = [*sources("workbench"), *sorted((ROOT / "js" / "src").rglob("*.ts"))]
+    there = standing() | OF_USERS
+    named = [(str(p.relative_to(ROOT)), name) for p in (*documents, *code) for name in named_paths(remarks(p))]
+    assert len(named) > 100
+    assert [pair for pair in named if pair[1] not in there] == []
+
+
+def test_a_path_is_found_in_prose_and_one_with_places_to_fill_is_not():
+    said = "See `poly/sets/isl.py` and ../docs/models.md, not steps/<kind>/name.py, https://a.b/c/d.py or wb/*/e.c."
+    assert named_paths(said) == ["poly/sets/isl.py", "docs/models.md"]
+
+
+QUESTIONS = re.compile(r"^\| (Why|What|How|Which|Is) .*\? \| (.*) \|$", re.MULTILINE)
+
+
+def test_the_questions_of_a_newcomer_lead_to_files_and_to_functions_that_stand_there():
+    answers = [m[2] for m in QUESTIONS.finditer((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))]
+    assert len(answers) == 7
+    for answer in answers:
+        files = re.findall(r"`([\w/]+\.py)`", answer)
+        assert files
+        assert [f for f in files if not (ROOT / "workbench" / f).is_file()] == []
+        for function, file in re.findall(r"`([\w.]+)`(?: of| in) `([\w/]+\.py)`", answer):
+            text = (ROOT / "workbench" / file).read_text(encoding="utf-8")
+            assert re.search(rf"def {function.rpartition('.')[2]}\(", text), f"{function} is not in {file}"
+
+
 def rooms_described() -> dict[str, str]:
     """Room → what the table of docs/architecture.md says of it."""
     table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -99,9 +162,9 @@ def test_every_file_that_stands_before_the_rooms_is_described():
 
 def test_the_glossary_names_what_there_is():
     """A word in code is a public name, a file, or an attribute of one of the values that everything is about."""
-    homes = (wb, wb.schedules, wb.poly, program, tree, wb.Operator, wb.Schedule, program.ProgramStatement)
+    homes = (wb, wb.schedules, wb.poly, program, tree, loop_names, wb.Operator, wb.Schedule, program.ProgramStatement)
     named = set(re.findall(r"`([^`\n]+)`", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")))
-    named -= {"code", "before → after"}
+    named -= {"code", "before → after", "m", "C.init/m"}
     missing = []
     for name in named:
         if name.endswith(".py"):

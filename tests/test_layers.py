@@ -41,8 +41,8 @@ WITHIN = {
     "fromc": "text numbers parameters statements",
     "schedules": "kernels analysis . steps.support sketches.open_steps sketches.constraints sketches.space"
     " sketches.sketch_records sketches steps explanation repairs repairs.search recipes.decisions"
-    " recipes.rows_taken recipes.table recipes.try_steps recipes.memory recipes.loops recipes.recurrences"
-    " recipes.products recipes.default_recipe recipes.gpu recipes.step_reasons recipes automatic"
+    " recipes.rows_taken recipes.table recipes.try_steps recipes.staging recipes.memory recipes.loops"
+    " recipes.recurrences recipes.products recipes.default_recipe recipes.gpu recipes.step_reasons recipes automatic"
     " sketches.recipe_sketch offers",
     "codegen": "nest cmath.helper cmath.shape cmath.template cmath.primitive cmath.exact cmath.coefficients"
     " cmath.functions cmath passes.register_tiles passes cuda.grid.launches kernel c.names c.lines c.helpers"
@@ -59,7 +59,7 @@ WITHIN = {
     " engines.engine_records engines.regions.blocks engines.regions.taking engines.regions.by_rules"
     " engines.regions.outlining engines.kept_engines engines.trials engines.region_calls engines.regions.measuring"
     " engines.regions.contests engines.regions.by_cost engines.partitions engines.partitioning"
-    " engines.saving_partitions engines.arrays engines.known engines dividing",
+    " engines.saving_partitions engines.arrays engines.known engines partition_by_argument",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " views.values notebook panels.domain panels",
 }
@@ -258,7 +258,7 @@ def test_the_checker_of_certificates_knows_nothing_of_schedules_and_code_generat
 
 def test_the_checker_shares_no_proof_with_legality():
     """Nor does what it takes from the rooms below."""
-    names = ("equivalence", "value_sources", "flow", "order", "precedence", "questions")
+    names = ("equivalence", "value_sources", "flow", "violations", "precedence", "questions")
     legality = {"workbench.poly.time.concurrency", *(f"workbench.poly.dependence.{name}" for name in names)}
     assert all(PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py").is_file() for name in legality)
     below = ("last_writers", "provenance", "values", "races", "delinearising")

@@ -96,8 +96,7 @@ def _close(
 
 def definitions(trees: dict[str, ast.Module]) -> Counter[str]:
     """Public functions and classes at the top of modules → in how many they are defined."""
-    kinds = ast.FunctionDef | ast.ClassDef
-    own = ({n.name for n in tree.body if isinstance(n, kinds)} for tree in trees.values())
+    own = ({n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)} for tree in trees.values())
     return Counter(name for names in own for name in names if not name.startswith("_"))
 
 

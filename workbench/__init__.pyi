@@ -23,11 +23,11 @@ from workbench.fromc.program import from_c as from_c
 from workbench.graph import Model as Model
 from workbench.graph import model as model
 from workbench.graph import plan_memory as plan_memory
-from workbench.graph.dividing import partition as partition
 from workbench.graph.engines import engine as engine
 from workbench.graph.importing.from_onnx_models import from_onnx as from_onnx
 from workbench.graph.importing.from_torch_modules import from_torch as from_torch
 from workbench.graph.optimizing import optimize as optimize
+from workbench.graph.partition_by_argument import partition as partition
 from workbench.graph.passes.support.vocabulary import passes as passes
 from workbench.graph.running.building import build as build
 from workbench.lang import einsum as einsum

@@ -56,7 +56,7 @@ NAMES: dict[str, str] = {
     "explain": "workbench.viz.views.performance.explanation_view:explain",
     "figure": "workbench.viz.notebook.figures:figure",
     **{step: f"workbench.schedules:{step}" for step in STEPS},
-    "partition": "workbench.graph.dividing:partition",  # the step of that name among others
+    "partition": "workbench.graph.partition_by_argument:partition",  # the step of that name among others
 }
 
 # Engine for parts of models that comes along → where it stands; those of other packages stand among the exporters.

@@ -3,7 +3,7 @@
 import { h } from './dom';
 import { MARGIN, WHOLE } from './frame';
 import type { Frame, View } from './frame';
-import { COLOURS } from './glyphs';
+import { COLOURS } from './palette';
 
 const SHARP = 2; // pixels of the canvas for one of the page
 export const DENSE = 100_000; // instances beyond which squares say how many there are

@@ -1,7 +1,7 @@
 // What one instance touches, below the panes.
 
 import { button, h } from './dom';
-import { glyph, role } from './glyphs';
+import { glyph, role } from './palette';
 import { cellName } from './lighting';
 import type { State } from './state';
 

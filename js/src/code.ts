@@ -4,7 +4,7 @@ import { unifiedMergeView, MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { atHome, c, look } from './cm';
-import { ColoursBar } from './colours';
+import { ColoursBar } from './kept_colours';
 import { LANGUAGES, choices, compiled, doubled, keyOf, toggled } from './columns';
 import { button, h } from './dom';
 import { Listing } from './listing';

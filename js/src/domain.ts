@@ -5,7 +5,7 @@ import type { Data } from './data';
 import { button, h } from './dom';
 import { WHOLE } from './frame';
 import { listen } from './gestures';
-import { glyph, role } from './glyphs';
+import { glyph, role } from './palette';
 import { tell, told } from './hints';
 import { MapKind, MapPane } from './map';
 import { Plot } from './plot';
@@ -18,6 +18,7 @@ const GAPS = 44; // pixels between the parts of the pane, and around them
 const ALL = '*'; // no nest is called so
 const LEAVING = 700; // milliseconds to get from a button to its map
 const MANY = 5; // nests that cannot be seen at once
+const CROWD = 3; // statements of a nest beyond which names alone have room above their picture
 const LOWEST = 150; // pixels of a picture in which something is seen
 const NARROWEST = 225; // pixels of a nest beside others
 const BESIDE = 176; // pixels of axes and sliders beside their picture
@@ -309,6 +310,7 @@ export class DomainPane {
 
   private names(nest: Nest): HTMLElement {
     const { data } = this.state;
+    const many = nest.statements.length > CROWD;
     const chips = nest.statements.map((n) => {
       const own = data.domain.statements[n];
       return h(
@@ -316,7 +318,7 @@ export class DomainPane {
         {
           class: `chip ${role(n)}`,
           draggable: 'true',
-          title: own.does,
+          title: many ? `${own.name}(${own.dims.join(', ')}): ${own.does}` : own.does,
           'data-statement': own.name,
           contextmenu: (event: MouseEvent) => this.state.openMenu({ statement: own.name }, event, event.currentTarget as HTMLElement),
           dragstart: (event: DragEvent) => event.dataTransfer?.setData('text/plain', `nest:${own.name}`),
@@ -324,10 +326,10 @@ export class DomainPane {
           mouseleave: () => this.state.hover(null),
         },
         glyph(n),
-        ` ${own.name}(${own.dims.join(', ')})`,
+        ` ${own.name}${many ? '' : `(${own.dims.join(', ')})`}`,
       );
     });
-    const rest = nest.statements.slice(1).map((n) => data.domain.statements[n].name);
+    const rest = (many ? [] : nest.statements.slice(1)).map((n) => data.domain.statements[n].name);
     const apart = rest.map((name) =>
       button(`split ${name} off`, () => void this.state.gesture('distribute', { statement: name }), {
         class: 'apart',

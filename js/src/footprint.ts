@@ -1,7 +1,7 @@
 // What one iteration of each loop holds and what all of them move, against the caches of the machine.
 
 import { button, h, s } from './dom';
-import { arrayGlyph, arrayRole } from './glyphs';
+import { arrayGlyph, arrayRole } from './palette';
 import { bytes, count, levels } from './levels';
 import { MachineBar } from './machine';
 import type { State } from './state';

@@ -1,6 +1,6 @@
 // The little geometry that pictures of integer points need.
 
-import { form } from './glyphs';
+import { form } from './palette';
 
 export type XY = [number, number];
 

@@ -1,7 +1,7 @@
 // Threads as rows, moments as columns: what every thread executes when, lanes of a vector as stripes.
 
 import { h, s } from './dom';
-import { role } from './glyphs';
+import { role } from './palette';
 import { moments } from './moments';
 import type { Moments } from './moments';
 import type { State } from './state';

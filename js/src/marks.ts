@@ -1,4 +1,4 @@
-// Marks of a drawing that Python made, as SVG: see workbench/viz/panels/models/marks.py.
+// Marks of a drawing that Python made, as SVG: see workbench/viz/panels/models/pointing.py.
 
 import { s } from './dom';
 

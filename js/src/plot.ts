@@ -8,7 +8,7 @@ import { Frame, MARGIN, WHOLE } from './frame';
 import type { View } from './frame';
 import { marker } from './geometry';
 import type { XY } from './geometry';
-import { form, role } from './glyphs';
+import { form, role } from './palette';
 import type { Nest } from './messages';
 import { lanes, threads, tiles } from './regions';
 import type { Look, Mark } from './scene';

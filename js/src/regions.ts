@@ -3,7 +3,7 @@
 import { s } from './dom';
 import type { Frame } from './frame';
 import { hull, spot } from './geometry';
-import { role } from './glyphs';
+import { role } from './palette';
 import type { XY } from './geometry';
 import type { Mark } from './scene';
 

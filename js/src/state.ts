@@ -1,7 +1,7 @@
 // What the panes share: the model, its data, what is lit, and the ways to change them.
 
-import { Colours } from './colours';
-import type { Kept } from './colours';
+import { Colours } from './kept_colours';
+import type { Kept } from './kept_colours';
 import { Data } from './data';
 import { Wire, ask } from './kernel';
 import type { Given, Model, Question, Result } from './kernel';

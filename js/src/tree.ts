@@ -1,8 +1,8 @@
 // The schedule tree: nested boxes; dragging a loop onto another interchanges them, onto another nest merges.
 
-import { keepsNode } from './colours';
+import { keepsNode } from './kept_colours';
 import { button, h } from './dom';
-import { glyph, role } from './glyphs';
+import { glyph, role } from './palette';
 import { walk } from './lighting';
 import type { State } from './state';
 import type { Selection, TreeNode } from './messages';

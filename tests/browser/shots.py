@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.browser.chromium import Browser, BrowserError, chromium
 from tests.browser.lab import Page, Server, missing
-from tests.viz.test_layout import RESIDUAL_BLOCK, RESIDUAL_SIZES
+from tests.viz.draw.test_layout import RESIDUAL_BLOCK, RESIDUAL_SIZES
 
 SIZES = {"1600": (1600, 1000), "1280": (1280, 800)}
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}

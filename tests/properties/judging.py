@@ -16,7 +16,7 @@ from tests.properties.plain import Unknown
 from tests.properties.scenes import Run, Scene, index_cells
 from tests.properties.touching import Body, Event, Key, replaced
 from workbench.errors import IllegalSchedule
-from workbench.poly.dependence.order import Violation
+from workbench.poly.dependence.violations import Violation
 from workbench.schedules import Schedule, Transform
 
 FILLINGS = 3  # of index arrays, for a verdict that must hold whatever they contain

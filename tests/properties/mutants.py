@@ -11,7 +11,8 @@ from typing import Any
 
 from workbench import poly
 from workbench.lang.expr import Const
-from workbench.poly.dependence import flow, lockstep, order
+from workbench.poly.dependence import flow, lockstep
+from workbench.poly.dependence import violations as legal
 from workbench.poly.programs.program import Dependence
 from workbench.poly.time import timemap
 from workbench.schedules import legality
@@ -112,47 +113,47 @@ def one_place_less(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 MUTANTS = {
-    **{f"{kind} dependences are not seen": Mutant(order, "dependences", kept(lambda d, k=kind: d.kind != k))
+    **{f"{kind} dependences are not seen": Mutant(legal, "dependences", kept(lambda d, k=kind: d.kind != k))
        for kind in flow.KINDS},
     "dependences of a statement on itself are not seen":
-        Mutant(order, "dependences", kept(lambda d: d.source == d.target)),
+        Mutant(legal, "dependences", kept(lambda d: d.source == d.target)),
     "dependences between two statements are not seen":
-        Mutant(order, "dependences", kept(lambda d: d.source != d.target)),
-    "reductions are taken for ordinary updates": Mutant(order, "dependences", changed(kind="output")),
-    "may-dependences are taken for certain": Mutant(order, "dependences", changed(exact=True)),
-    "certain dependences are taken for possible": Mutant(order, "dependences", changed(exact=False)),
+        Mutant(legal, "dependences", kept(lambda d: d.source != d.target)),
+    "reductions are taken for ordinary updates": Mutant(legal, "dependences", changed(kind="output")),
+    "may-dependences are taken for certain": Mutant(legal, "dependences", changed(exact=True)),
+    "certain dependences are taken for possible": Mutant(legal, "dependences", changed(exact=False)),
     "one inexact violation makes all of them so":
         Mutant(legality, "judge", renamed("illegal", "unproved", some_inexact), 2),
     "unproved is called illegal": Mutant(legality, "judge", renamed("unproved", "illegal", some_inexact), 22),
     "unproved is called legal": Mutant(legality, "judge", renamed("unproved", "legal", some_inexact), 22),
-    "backwards is allowed by one": Mutant(order, "compare_text", compared(more="> 1 +")),
-    "standing still is forbidden": Mutant(order, "compare_text", compared(more=">=")),
-    "iterations that differ may race upwards": Mutant(order, "compare_text", compared(differ=">")),
-    "iterations that differ may race downwards": Mutant(order, "compare_text", compared(differ="<"), 6),
-    "inner loops are judged under smaller outer ones": Mutant(order, "compare_text", compared(equal="<=")),
-    "inner loops are judged under larger outer ones": Mutant(order, "compare_text", compared(equal=">=")),
-    "inner loops are judged under other outer ones": Mutant(order, "compare_text", compared(equal="!=")),
-    "parallel loops order their iterations": Mutant(order, "_forbidden", ruled("parallel", ">")),
-    "parallel loops never race": Mutant(order, "_forbidden", ruled("parallel", None)),
-    "contributions may arrive at once": Mutant(order, "_forbidden", ruled("parallel", None, reductions=True)),
-    "lanes never race": Mutant(order, "_forbidden", ruled("vector", None)),
-    "lanes of a reduction race": Mutant(order, "_forbidden", ruled("vector", "!=")),
-    "lanes are not in lockstep": Mutant(order, "out_of_lockstep", lambda original: lambda _, lanes, *__: lanes, 10),
-    "lanes in lockstep never race": Mutant(order, "out_of_lockstep", always(None)),
+    "backwards is allowed by one": Mutant(legal, "compare_text", compared(more="> 1 +")),
+    "standing still is forbidden": Mutant(legal, "compare_text", compared(more=">=")),
+    "iterations that differ may race upwards": Mutant(legal, "compare_text", compared(differ=">")),
+    "iterations that differ may race downwards": Mutant(legal, "compare_text", compared(differ="<"), 6),
+    "inner loops are judged under smaller outer ones": Mutant(legal, "compare_text", compared(equal="<=")),
+    "inner loops are judged under larger outer ones": Mutant(legal, "compare_text", compared(equal=">=")),
+    "inner loops are judged under other outer ones": Mutant(legal, "compare_text", compared(equal="!=")),
+    "parallel loops order their iterations": Mutant(legal, "_forbidden", ruled("parallel", ">")),
+    "parallel loops never race": Mutant(legal, "_forbidden", ruled("parallel", None)),
+    "contributions may arrive at once": Mutant(legal, "_forbidden", ruled("parallel", None, reductions=True)),
+    "lanes never race": Mutant(legal, "_forbidden", ruled("vector", None)),
+    "lanes of a reduction race": Mutant(legal, "_forbidden", ruled("vector", "!=")),
+    "lanes are not in lockstep": Mutant(legal, "out_of_lockstep", lambda original: lambda _, lanes, *__: lanes, 10),
+    "lanes in lockstep never race": Mutant(legal, "out_of_lockstep", always(None)),
     "lockstep does not look at the lanes": Mutant(lockstep, "compare", compared(more="<"), 10),
     "lockstep does not look at statements":
-        Mutant(order, "out_of_lockstep", lambda original: lambda p, lanes, ends, common, depth: original(
+        Mutant(legal, "out_of_lockstep", lambda original: lambda p, lanes, ends, common, depth: original(
             p, lanes, ends, replace(common, position=-1), depth)),
-    "serial loops may run backwards": Mutant(order, "_forbidden", ruled("serial", None)),
-    "unrolled loops may run backwards": Mutant(order, "_forbidden", ruled("unroll", None), 140),
-    "reductions keep their order": Mutant(order, "_forbidden", ruled("serial", ">")),
-    "the order of statements does not matter": Mutant(order, "shared", shared(lambda s: replace(s, position=-1))),
-    "later statements count as too late": Mutant(order, "shared", shared(lambda s: replace(s, position=1))),
-    "only the outermost loop is looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[:1]))),
-    "the innermost loop is not looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[:-1]))),
-    "the outermost loop is not looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[1:]))),
-    "instances may share a time": Mutant(order, "collisions", always(None), 3),
-    "valid sizes know the first wrong level only": Mutant(order, "_wrong", first_only, 151),
+    "serial loops may run backwards": Mutant(legal, "_forbidden", ruled("serial", None)),
+    "unrolled loops may run backwards": Mutant(legal, "_forbidden", ruled("unroll", None), 140),
+    "reductions keep their order": Mutant(legal, "_forbidden", ruled("serial", ">")),
+    "the order of statements does not matter": Mutant(legal, "shared", shared(lambda s: replace(s, position=-1))),
+    "later statements count as too late": Mutant(legal, "shared", shared(lambda s: replace(s, position=1))),
+    "only the outermost loop is looked at": Mutant(legal, "shared", shared(lambda s: replace(s, loops=s.loops[:1]))),
+    "the innermost loop is not looked at": Mutant(legal, "shared", shared(lambda s: replace(s, loops=s.loops[:-1]))),
+    "the outermost loop is not looked at": Mutant(legal, "shared", shared(lambda s: replace(s, loops=s.loops[1:]))),
+    "instances may share a time": Mutant(legal, "collisions", always(None), 3),
+    "valid sizes know the first wrong level only": Mutant(legal, "_wrong", first_only, 151),
     "statements in a sequence have no order": Mutant(flow, "before", lambda original: lambda p, tree, s, t, *rest:
         list(original(p, tree, s, t, *rest))[:-1] if s != t else original(p, tree, s, t, *rest)),
     "updates that read their own cell are reordered": Mutant(flow, "_made", lambda original: lambda p, kind, *rest:

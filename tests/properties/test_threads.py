@@ -18,7 +18,7 @@ from tests.properties.wild_steps import wild
 from tests.support import examples
 from workbench import schedules
 from workbench.errors import BudgetExceeded, ScheduleError
-from workbench.poly.dependence import order
+from workbench.poly.dependence import violations
 from workbench.poly.programs.tree import statements
 from workbench.poly.time import barrier_order as waiting
 from workbench.poly.time import concurrency
@@ -74,12 +74,12 @@ def turned(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 MUTANTS = {
-    "barriers order nothing": Mutant(order, "ordered_by_barriers", always(None), 47),
-    "barriers order backwards": Mutant(order, "ordered_by_barriers", turned, 47),
+    "barriers order nothing": Mutant(violations, "ordered_by_barriers", always(None), 47),
+    "barriers order backwards": Mutant(violations, "ordered_by_barriers", turned, 47),
     "blocks wait for one another": Mutant(concurrency, "is_block", always(False), 128),
-    "every update is atomic": Mutant(order, "atomic_statements", everything),
-    "no update is atomic": Mutant(order, "atomic_statements", always(frozenset()), 118),
-    "threads never race": Mutant(order, "at_once", always(False)),
+    "every update is atomic": Mutant(violations, "atomic_statements", everything),
+    "no update is atomic": Mutant(violations, "atomic_statements", always(frozenset()), 118),
+    "threads never race": Mutant(violations, "at_once", always(False)),
     "nobody looks for divergent barriers": Mutant(legality, "divergent", always(""), 26),
     "every barrier stands at the end of what it is before": Mutant(waiting, "_side", lambda original:
         lambda program, tree, number, statement, sign: original(program, tree, number, statement, sign)

@@ -36,6 +36,11 @@ class Applied:
         """Whether the pass found anything to do."""
         return self.after is not self.before and self.after != self.before
 
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """What the pass left as it was, and why: of `fuse`, why calls are not one.  Found when it is asked for."""
+        return self.step.remarks(self.before) if hasattr(self.step, "remarks") else ()
+
     def __repr__(self) -> str:
         return f"<{self.step}: {self.effect()}, {1000 * self.seconds:.1f} ms>"
 

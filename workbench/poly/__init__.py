@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from workbench.poly.dependence.bounds import OutOfBounds, is_covered, out_of_bounds, reads_all
     from workbench.poly.dependence.equivalence import Difference, differences
     from workbench.poly.dependence.flow import dependences
-    from workbench.poly.dependence.order import Violation, violations
     from workbench.poly.dependence.questions import band_permutable, can_parallelize, can_vectorize
+    from workbench.poly.dependence.violations import Violation, violations
     from workbench.poly.lowering import lower
     from workbench.poly.regions.extents import extent, independent, projected, row_range, same_range, unguarded_reads
     from workbench.poly.regions.storage import Storage, storage_of
@@ -33,7 +33,7 @@ NAMES = {
     "OutOfBounds": "dependence.bounds",
     "Pairs": "count.enumeration",
     "Storage": "regions.storage",
-    "Violation": "dependence.order",
+    "Violation": "dependence.violations",
     "band_permutable": "dependence.questions",
     "budget": "sets.isl",
     "bytes": "count.counting",
@@ -63,7 +63,7 @@ NAMES = {
     "scan": "time.scanning",
     "storage_of": "regions.storage",
     "unguarded_reads": "regions.extents",
-    "violations": "dependence.order",
+    "violations": "dependence.violations",
 }
 
 __all__ = [

@@ -11,7 +11,7 @@ from workbench.lang.expr import Binary, Expr
 from workbench.poly.dependence.questions import statement_id
 from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.program import Program
-from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, normal, statements
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, normal, path, statements
 from workbench.records import record
 
 Path = tuple[int, ...]
@@ -143,6 +143,11 @@ def _divides(row: Expr, op: str) -> bool:
         case Binary("+" | "-", left, right, _):
             return _divides(left, op) or _divides(right, op)
     return isinstance(row, Binary) and row.op == op
+
+
+def own_loops(tree: Tree, statement: str) -> list[LoopName]:
+    """The loops that only this statement (id) is in, outermost first."""
+    return [LoopName(loop.name) for loop in path(tree, statement) if [s for s, _ in loop.rows] == [statement]]
 
 
 def leaf_path(tree: Tree, statement: str) -> Path:

@@ -15,7 +15,7 @@ from workbench.lang.expr import Const, Expr, substitute
 from workbench.lang.expr import reads as reads_of
 from workbench.lang.printing.printer import show
 from workbench.poly.dependence.equivalence import Difference, differing
-from workbench.poly.dependence.order import Violation, violated
+from workbench.poly.dependence.violations import Violation, violated
 from workbench.poly.derive.deriving import serial
 from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import Access, Program

@@ -101,3 +101,44 @@ def test_threads_that_count_from_elsewhere_wait_for_one_another():
     text = wb.generate(s, target="cuda").source
     between = text[text.index("/* new:") : text.index("/* old.1:")]
     assert "__syncthreads();" in between
+
+
+def reasons(schedule: Schedule) -> list[str]:
+    """The waits among the last pass's lines, each with what it is for."""
+    lines = wb.rewrites(schedule, "cuda")[-1].diff.splitlines()
+    return [line.lstrip("+ ") for line in lines if "threads wait" in line]
+
+
+def test_a_wait_says_which_array_other_threads_wrote():
+    assert reasons(two_parts("A(m, 31 - i)")) == ["threads wait: A, written by another thread"]
+
+
+def test_a_wait_says_that_copies_arrive_and_that_a_buffer_is_used_again():
+    first, second = reasons(staged_matmul(3))
+    assert first == "threads wait, for all copies: A_local and B_local, copied asynchronously"
+    copied, reused = second.removeprefix("threads wait, for all copies but the youngest 1 groups: ").split("; ")
+    assert copied == "A_local and B_local, copied asynchronously in an earlier iteration of k_o"
+    assert reused == "A_local and B_local, read by another thread in an earlier iteration of k_o"
+
+
+def test_a_wait_in_a_loop_of_time_says_what_is_overwritten_and_what_the_last_iteration_wrote():
+    s = wb.schedule(wb.ops.load("wave_1d"), N=11, steps=6)
+    for loop, axis in {"u/i": "block.x", "old/i": "block.x"}.items():
+        s = s | wb.bind(loop, axis)
+    for loop in ("new/i", "old.1/i", "u.1/i"):
+        s = s | wb.bind(loop, "thread.x")
+    behind_new, behind_old, behind_u = reasons(s)
+    assert behind_new.startswith("threads wait: old and u, read by another thread; ")
+    assert behind_old.endswith("; u, read by another thread")
+    assert behind_u.endswith("; old and u, written by another thread in an earlier iteration of t")
+
+
+def test_a_tile_that_follows_in_the_same_block_is_a_reason():
+    assert reasons(staged(wb.schedule(wb.ops.matmul)))[-1] == (
+        "threads wait: the next tile of this block uses the same memory"
+    )
+
+
+def test_the_text_of_a_kernel_does_not_say_why():
+    source = wb.generate(two_parts("A(m, 31 - i)"), target="cuda").source
+    assert "another thread" not in source

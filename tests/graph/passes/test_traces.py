@@ -31,6 +31,14 @@ def test_a_trace_says_what_each_pass_did():
     assert before.history == "no pass was applied"
 
 
+def test_the_trace_of_fusion_says_why_calls_stayed_apart():
+    apart = wb.model("fn main(x: float32[n, n], w: float32[n, n]) { matmul(softmax(matmul(x, w)), w) }")
+    fusion, unused = (apart | p.fuse() | p.dead_code()).trace
+    assert fusion.remarks == tuple(map(str, wb.graph.fused(apart).cuts))
+    assert fusion.remarks[0].startswith("matmul | softmax: softmax sums over cells")
+    assert unused.remarks == ()
+
+
 def test_a_line_of_passes_leaves_one_entry_for_each():
     line = p.fold_constants() | (p.inline() | p.dead_code())
     after = wb.model(TEXT) | line

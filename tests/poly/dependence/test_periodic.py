@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from workbench.poly.dependence.flow import dependences
 from workbench.poly.dependence.flow_cache import times_of
-from workbench.poly.dependence.last_writes import last_writes, pieces
+from workbench.poly.dependence.piecewise_flow import last_writes, pieces
 from workbench.poly.sets import isl
 from workbench.poly.time.timemap import prefix
 

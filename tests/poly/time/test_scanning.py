@@ -13,7 +13,7 @@ from tests.poly.trees import scramble
 from tests.support import examples
 from workbench.errors import ScheduleError
 from workbench.poly import lower, naive_tree, scan, violations
-from workbench.poly.dependence.order import check_complete
+from workbench.poly.dependence.violations import check_complete
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Loop, Sequence, Tree
 from workbench.poly.time.loops import ForLoop, Visit

@@ -71,6 +71,7 @@ TAKEN: dict[str, tuple[Callable[[], Program], Target]] = {
 }
 MAPPED: dict[str, Callable[[], Program]] = {
     "copy_propagation": of("conv2d", N=1, C=8, H=9, W=9, F=8, KH=1, KW=1, stride=1, pad=0, dilation=1),
+    "unframed": of("max_pool2d", N=1, C=4, H=9, W=9, k=3, stride=2, pad=1),
     "fusion": of("softmax", **LARGE),
     "product": of("matmul", M=512, N=512, K=512),
     "transposed": of("transpose", M=2048, N=2048),

@@ -1,6 +1,8 @@
 """The language's functions in CUDA: its mathematical library by name, and what it has no function for.
 
-Integer operations and the 16-bit floats are the texts of C, which are C++ as well.
+A function comes from three places, in `CudaHelpers.scalar`: `OWN` texts, names of CUDA's `LIBRARY`, the texts of C.
+What is asked of float16 or bfloat16 is computed in float32 and converted: every function has both, and none has a row
+for them.  Integer operations and conversions are the texts of C, which are C++ as well.
 """
 
 from __future__ import annotations
@@ -89,6 +91,7 @@ class CudaHelpers(Helpers):
     """Collects helper texts of a CUDA file."""
 
     def scalar(self, function: str, dtype: DType) -> str:
+        """The name of what computes a function of the language in a type: float32's for 16-bit floats."""
         of = FLOAT32 if dtype.is_half else dtype
         if not of.is_float:
             return self.add(scalar(function, of))

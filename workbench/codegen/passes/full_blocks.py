@@ -29,6 +29,7 @@ from workbench.lang.algebra.normal_form import mentions
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, conjunction
 from workbench.poly.programs.tree import at_once
+from workbench.schedules.kernels.lane_instructions import WORD_BYTES
 
 MOST_COPIES = 32  # longer loops are not written out
 
@@ -90,9 +91,6 @@ def _cut_short(body: Nest) -> list[tuple[For, Expr]]:
 def _straight(body: Nest) -> bool:
     """Whether nothing inside is executed iteration by iteration: only then is it worth a copy."""
     return all(n.kind == "unroll" for n in walk(body) if isinstance(n, For))
-
-
-WORD_BYTES = 4
 
 
 def _words(loop: For) -> bool:

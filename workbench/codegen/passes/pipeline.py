@@ -66,7 +66,6 @@ def _prefetched(nest: Nest, given: Lowering) -> Nest:
 
 
 def _past_caches(nest: Nest, given: Lowering) -> Nest:
-
     return mark_nontemporal_stores(nest, marked(given.tree, NontemporalStores))
 
 

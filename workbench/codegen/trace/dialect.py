@@ -57,7 +57,7 @@ class Printer:
             case Write(group=None):
                 return self.in_lanes(self.write(nest))
             case Write():
-                return self.loop(written_out(nest))
+                return self.lines(written_out(nest))
             case For():
                 return self.loop(nest)
             case If(condition, then, otherwise):

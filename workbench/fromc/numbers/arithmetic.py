@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.fromc.numbers.turns import NotWhole
-from workbench.fromc.numbers.wholes import Spans, cases, fits
+from workbench.fromc.numbers.unwrapped_integers import Spans, cases, fits
+from workbench.fromc.numbers.wraparound import NotWhole
 from workbench.lang.dtypes import BOOL, INT32, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Select, Unary, reads
 from workbench.lang.unify import limits

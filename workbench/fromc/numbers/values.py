@@ -9,8 +9,8 @@ from pycparser import CParser, c_ast
 
 from workbench.errors import unknown_name
 from workbench.fromc.numbers.arithmetic import divided, folded
-from workbench.fromc.numbers.turns import turned
-from workbench.fromc.numbers.wholes import comparison, whole
+from workbench.fromc.numbers.unwrapped_integers import comparison, whole
+from workbench.fromc.numbers.wraparound import turned
 from workbench.fromc.text.functions import EXTREMES, function_of
 from workbench.fromc.text.literals import CONSTANTS, literal
 from workbench.fromc.text.scope import Cells, Ended, Known, Scope

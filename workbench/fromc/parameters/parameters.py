@@ -6,8 +6,8 @@ from typing import Any
 
 from pycparser import c_ast
 
-from workbench.fromc.numbers.turns import SYMBOLS, span_of
 from workbench.fromc.numbers.values import Values
+from workbench.fromc.numbers.wraparound import SYMBOLS, span_of
 from workbench.fromc.text.scope import Cells, Known, Scope
 from workbench.fromc.text.types import common
 from workbench.lang.algebra.normal_form import polynomial

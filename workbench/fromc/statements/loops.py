@@ -7,9 +7,9 @@ from typing import Any
 from pycparser import c_ast
 
 from workbench.errors import LoweringError
-from workbench.fromc.numbers.turns import SYMBOLS, NotWhole, Span, span_of
+from workbench.fromc.numbers.unwrapped_integers import cases
 from workbench.fromc.numbers.values import Values
-from workbench.fromc.numbers.wholes import cases
+from workbench.fromc.numbers.wraparound import SYMBOLS, NotWhole, Span, span_of
 from workbench.fromc.text.scope import Ended, Known
 from workbench.fromc.text.types import common, converted
 from workbench.lang.algebra.normal_form import constant

@@ -13,7 +13,6 @@ from workbench.graph.terms.datatypes import Datatypes
 from workbench.graph.terms.types import DataType, ReferenceType, TensorType, TupleType, Type
 from workbench.graph.terms.walking import Steps, run
 from workbench.graph.text.printing_types import print_type
-from workbench.graph.typing.exhaustiveness import applied
 from workbench.lang.dtypes import DTYPES, DType, from_numpy
 
 
@@ -58,8 +57,7 @@ def _fields(constructor: str, of: DataType, known: Datatypes) -> tuple[Type, ...
     definition, variant = known.constructors.get(constructor, (None, None))
     if definition is None or variant is None or definition.name != of.name:
         return None
-    meaning = dict(zip(definition.parameters, of.arguments, strict=True))
-    return tuple(applied(field, meaning) for field in variant.fields)
+    return definition.field_types(variant, of.arguments)
 
 
 def _converted(value: Any, of: Type, known: Datatypes, where: str) -> Steps[Any]:
@@ -127,10 +125,9 @@ def _data(value: Any, of: DataType, known: Datatypes, where: str) -> Steps[Data]
     if len(variant.fields) != len(value.fields):
         counted = f"expected {len(variant.fields)} fields but found {len(value.fields)}"
         raise CallError(f"{where}: {variant.name}: {counted}")
-    meaning = dict(zip(definition.parameters, of.arguments, strict=True))
-    fields = []
-    for at, (each, field) in enumerate(zip(value.fields, variant.fields, strict=True)):
-        fields.append((yield _converted(each, applied(field, meaning), known, f"{where}.{variant.name}.{at}")))
+    fields, types = [], definition.field_types(variant, of.arguments)
+    for at, (each, field) in enumerate(zip(value.fields, types, strict=True)):
+        fields.append((yield _converted(each, field, known, f"{where}.{variant.name}.{at}")))
     return Data(value.constructor, tuple(fields))
 
 

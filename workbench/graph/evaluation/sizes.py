@@ -12,7 +12,6 @@ from workbench.graph.terms.datatypes import DataDefinition, Datatypes, Variant
 from workbench.graph.terms.dimensions import Dimension, replaced, shown, symbols, value_of
 from workbench.graph.terms.dimensions import dimension as made
 from workbench.graph.terms.types import DataType, TensorType, TupleType, Type, variables_of
-from workbench.graph.typing.exhaustiveness import applied
 from workbench.graph.typing.state import Check
 from workbench.lang.resolve.call_arguments import solve_for
 
@@ -128,8 +127,7 @@ def _fields(of: DataType, made: tuple[DataDefinition, Variant]) -> tuple[Type, .
     if not _has_dimensions(of):
         return ()
     definition, variant = made
-    meaning = dict(zip(definition.parameters, of.arguments, strict=True))
-    return tuple(_same(applied(field, meaning)) for field in variant.fields)
+    return tuple(map(_same, definition.field_types(variant, of.arguments)))
 
 
 @lru_cache(_MOST_VALUES)

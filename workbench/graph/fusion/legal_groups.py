@@ -3,6 +3,9 @@
 A value stays in registers where its maker and its users can walk all of its axes together, in a row (or plane) where
 they can walk the outer ones together, and in the cache where it is small.  Greedy, from the arguments to the results:
 two groups are merged if that saves bytes, and if no way leads out of the new group and back.
+
+Why two calls stayed apart, `wb.graph.fused(model).cuts` says.  Loops of one program are fused by the step `merge`, by
+another question: `schedules/legality.py`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ class Fuse(ModelPass):
 
     before → after:  relu(bias(matmul(a, b), c))   →   fused_matmul_bias_relu(a, b, c)
 
-    What the groups are and why no more is in them, `wb.graph.fused(model)` tells.
+    What the groups are, `wb.graph.fused(model)` tells; why no more is in them, its `cuts` and the `remarks` of the
+    pass in a model's trace.
     """
 
     rule: Rule = "legality"
@@ -22,6 +23,10 @@ class Fuse(ModelPass):
     def apply(self, model: Model) -> Model:
         found = fused(model, rule=self.rule)
         return found.model if found.groups else model
+
+    def remarks(self, before: Model) -> tuple[str, ...]:
+        """Why calls that follow one another stayed apart."""
+        return tuple(map(str, fused(before, rule=self.rule).cuts))
 
 
 def fuse(*, rule: Rule = "legality") -> Fuse:

@@ -23,6 +23,10 @@ class ModelPass:
         """The model after the pass."""
         raise NotImplementedError
 
+    def remarks(self, before: Model) -> tuple[str, ...]:
+        """What the pass leaves as it is in a model, and why; it is asked only by who wants to read it."""
+        return ()
+
     @property
     def name(self) -> str:
         """The name of the function that makes it: `FoldConstants` → `fold_constants`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,13 @@ from workbench.graph.running.drivers import Driver, dense
 from workbench.graph.running.profiling.call_profiles import profiled_calls
 from workbench.graph.running.profiling.profiles import Profile, profiled
 from workbench.graph.running.programs import Program
-from workbench.graph.running.recording.recordings import Array, Nested, Value, flat, mapped
+from workbench.graph.running.recording.recordings import Array, Nested, flat, in_tuples, mapped
 from workbench.graph.running.recording.segments import whole_segment
 from workbench.graph.running.recursion.walks import Walks
 from workbench.graph.running.specimens import specimens
 from workbench.graph.running.symbolic_calls import symbolic_call
 from workbench.graph.running.torch_tensors import from_torch, to_torch
-from workbench.graph.terms.types import FunctionType, TupleType, Type
+from workbench.graph.terms.types import FunctionType
 from workbench.graph.text.printing_types import print_type
 from workbench.settings import THREADS_LIMIT, settings
 from workbench.target import Target
@@ -140,7 +140,7 @@ class BuiltModel:
         A parameter that the program does not read is not there.
         """
         waiting = iter(program.recording.inputs)
-        read = {at: _nest(self._parameters[at], waiting) for at in self._picks()}
+        read = {at: in_tuples(self._parameters[at], waiting) for at in self._picks()}
         return {self._entry.function.parameters[at].name: read[at] for at in sorted(read)}
 
     def _remember(self, arrays: tuple[Any, ...], sizes: Mapping[str, int], program: Program, *, is_torch: bool) -> None:
@@ -186,11 +186,6 @@ def _walks(driver: Driver, entry: str) -> Walks | None:
     with suppress(ModelError):
         return Walks(driver, entry)
     return None
-
-
-def _nest(of: Type, waiting: Iterator[Value]) -> Nested:
-    """Values in the tuples of a type."""
-    return tuple(_nest(item, waiting) for item in of.items) if isinstance(of, TupleType) else next(waiting)
 
 
 def _nested(program: Program, results: list[Array]) -> Nested:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from workbench.graph.terms.types import DataType, Type, TypeVariable
+from workbench.graph.terms.types import DataType, Type, TypeVariable, map_type
 from workbench.lang.syntax.terms import NOWHERE, Span
 from workbench.records import record
 
@@ -31,6 +31,15 @@ class DataDefinition:
     def applied(self) -> DataType:
         """The type with its own parameters as arguments."""
         return DataType(self.name, tuple(map(TypeVariable, self.parameters)))
+
+    def field_types(self, variant: Variant, arguments: tuple[Type, ...]) -> tuple[Type, ...]:
+        """The types of a variant's fields, with these types in place of the parameters."""
+        meaning = dict(zip(self.parameters, arguments, strict=True))
+
+        def applied(part: Type) -> Type:
+            return meaning.get(part.name, part) if isinstance(part, TypeVariable) else part
+
+        return tuple(map_type(each, applied) for each in variant.fields)
 
 
 _A = TypeVariable("a")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.graph.terms.datatypes import Datatypes
 from workbench.graph.terms.nodes import Construction, Items, Pattern, Wildcard
-from workbench.graph.terms.types import DataType, TupleType, Type, TypeVariable, map_type
+from workbench.graph.terms.types import DataType, TupleType, Type
 from workbench.records import record
 
 Row = tuple[Pattern, ...]
@@ -87,15 +87,9 @@ def _cases(of: Type, known: Datatypes) -> list[_Case]:
             return [_Case("", items)]
         case DataType(name, arguments):
             definition = known.types[name]
-            meaning = dict(zip(definition.parameters, arguments, strict=True))
-            return [_Case(v.name, tuple(applied(f, meaning) for f in v.fields)) for v in definition.variants]
+            return [_Case(v.name, definition.field_types(v, arguments)) for v in definition.variants]
         case _:
             return []
-
-
-def applied(of: Type, meaning: dict[str, Type]) -> Type:
-    """A field's type with the parameters of its data type replaced."""
-    return map_type(of, lambda part: meaning.get(part.name, part) if isinstance(part, TypeVariable) else part)
 
 
 def _written(case: _Case, fields: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.lang.expr import Expr, Read
 from workbench.lang.printing.printer import show
 from workbench.poly.dataflow.delinearising import same_cells
-from workbench.poly.dependence.last_writes import last_writes
+from workbench.poly.dependence.piecewise_flow import last_writes
 from workbench.poly.programs.program import Nest, Program, ProgramStatement
 from workbench.poly.sets import isl
 from workbench.poly.sets.names import to_isl

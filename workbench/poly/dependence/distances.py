@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.poly.dependence.flow import dependences
-from workbench.poly.dependence.order import Violation
+from workbench.poly.dependence.violations import Violation
 from workbench.poly.programs.affine import to_isl
 from workbench.poly.programs.program import Dependence, Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, Tree, path

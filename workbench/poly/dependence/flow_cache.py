@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 
-from workbench.poly.dependence.last_writes import last_writes
+from workbench.poly.dependence.piecewise_flow import last_writes
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.sets import isl

@@ -42,7 +42,7 @@ class Storage:
     @property
     def bytes(self) -> int | None:
         """Bytes of storage in one iteration of the home's loops."""
-        return None if self.elements is None else self.elements * self.array.dtype.bytes
+        return array_bytes(contracted(self))
 
 
 @lru_cache(maxsize=256)
@@ -153,3 +153,9 @@ def elements(array: Array) -> Expr:
     for extent in array.extent:
         total = Binary("*", total, Call("max", (extent, Const(0, INT64)), INT64), INT64)
     return total
+
+
+def array_bytes(array: Array) -> int | None:
+    """Bytes that an array takes, None if sizes left symbolic decide."""
+    cells = constant(elements(array))
+    return None if cells is None else cells * array.dtype.bytes

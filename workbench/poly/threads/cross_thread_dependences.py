@@ -7,6 +7,7 @@ the storage found for the order: where a buffer is used again in the next iterat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 
 from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
@@ -24,6 +25,7 @@ from workbench.records import record
 
 FARTHEST = 8
 ZERO = Const(0, INT64)
+Touched = tuple[str, str]  # an array, and whether it is read or written
 THREAD = "thread'"  # a prime: no dim is spelt like this
 
 
@@ -32,13 +34,16 @@ class Crossing:
     """Something goes from a thread's instance of `source` to another thread's of `target` (ids), which comes later.
 
     `loop` is the name of the loop whose later iteration that is, empty where both are of one iteration; then many
-    iterations later at least is `distance`, which is 1 where nobody asks: only for asynchronous copies.
+    iterations later at least is `distance`, which is 1 where nobody asks: only for asynchronous copies.  The source
+    writes the arrays `written`; those of `read` it only reads, and the target overwrites them.
     """
 
     source: str
     target: str
     loop: str
     distance: int = 1
+    written: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
 
 
 @isl.guarded
@@ -74,9 +79,10 @@ class _Scene:
     starts: Mapping[tuple[str, LoopKind], Expr]
 
     def between(self, source: str, target: str) -> Iterator[Crossing]:
-        pairs = self.meeting(source, target)
-        if pairs is None:
+        meetings = self.meetings(source, target)
+        if not meetings:
             return
+        pairs = reduce(lambda a, b: a.union(b), meetings.values())
         s, t = self.program.statement(source), self.program.statement(target)
         common = shared(self.tree, source, target)
         for loop in common.loops:
@@ -91,10 +97,10 @@ class _Scene:
             elif not is_block(loop.kind):
                 later = pairs.intersect(compare(self.program, loop, s, t, "<"))
                 if not later.is_empty():
-                    yield Crossing(source, target, loop.name, self.distance(later, loop, s, t))
+                    yield Crossing(source, target, loop.name, self.distance(later, loop, s, t), *_met(meetings, later))
                 pairs = pairs.intersect(compare(self.program, loop, s, t, "="))
         if common.position < 0 and not pairs.is_empty():
-            yield Crossing(source, target, "")
+            yield Crossing(source, target, "", 1, *_met(meetings, pairs))
 
     def distance(self, pairs: isl.Map, loop: Loop, s: ProgramStatement, t: ProgramStatement) -> int:
         """How many iterations of a loop lie at least between the instances of the pairs; counted for copies, to 8."""
@@ -108,11 +114,11 @@ class _Scene:
                 return apart
         return FARTHEST
 
-    def meeting(self, source: str, target: str) -> isl.Map | None:
-        """Pairs of instances that touch one place, one of them writing."""
+    def meetings(self, source: str, target: str) -> dict[Touched, isl.Map]:
+        """Pairs of instances that touch one place, one of them writing, by the array and what the first one does."""
         s, t = self.program.statement(source), self.program.statement(target)
         atomic = {source, target} <= atomic_statements(self.tree)
-        found: isl.Map | None = None
+        found: dict[Touched, isl.Map] = {}
         for a in s.accesses:
             for b in t.accesses:
                 if a.array != b.array or "write" not in (a.kind, b.kind) or self.private(a.array, source):
@@ -120,8 +126,10 @@ class _Scene:
                 if atomic and a.array in {x.array for x in s.writes} & {x.array for x in t.writes}:
                     continue
                 met = self.places(s, a).apply_range(self.places(t, b).reverse())
-                found = met if found is None else found.union(met)
-        return None if found is None or found.is_empty() else found
+                if not met.is_empty():
+                    key = (a.array, a.kind)
+                    found[key] = found[key].union(met) if key in found else met
+        return found
 
     def private(self, array: str, statement: str) -> bool:
         """Whether every thread has an array of its own."""
@@ -163,6 +171,13 @@ class _Scene:
             cases = ()
         condition = either(*(both(where, f"{THREAD} = {text}") for where, text in cases))
         return isl.parse_map(f"{prefix(self.program)}{{ {instance(own)} -> [{THREAD}] : {condition} }}")
+
+
+def _met(meetings: Mapping[Touched, isl.Map], pairs: isl.Map) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The arrays that some of these pairs meet in: what the first of them writes, and what it only reads."""
+    met = [key for key, found in meetings.items() if not found.intersect(pairs).is_empty()]
+    written = {array for array, kind in met if kind == "write"}
+    return tuple(sorted(written)), tuple(sorted({array for array, _ in met} - written))
 
 
 def _equal(place: str, lower: Expr, names: dict[str, Expr], subscript: Expr) -> str:

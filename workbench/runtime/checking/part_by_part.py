@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from workbench.lang import evaluate
-from workbench.lang.expr import Const, Expr, Index, Read, Size, walk
+from workbench.lang.algebra.normal_form import constant
+from workbench.lang.expr import Expr, Index, Read, Size, index_names, size_names, walk
 from workbench.lang.operator import Operator, Statement, Tensor
 from workbench.runtime.arrays.foreign import several
 from workbench.runtime.host.machine import thread_count
@@ -36,7 +37,8 @@ def evaluated(op: Operator, arrays: tuple[Any, ...], out: Any, /, **options: Any
         given = [x[own] if divided else x for x, divided in zip(arrays, split, strict=True)]
         before = None if out is None else tuple(None if x is None else x[own] for x in several(out))
         before = before[0] if before is not None and len(before) == 1 else before
-        return several(evaluate(op, *given, out=before, **options))
+        fewer = {rows[0]: min(rows[2], rows[1] - start)} if rows[0] in options else {}
+        return several(evaluate(op, *given, out=before, **{**options, **fewer}))
 
     with ThreadPoolExecutor(thread_count()) as pool:
         parts = list(pool.map(part, range(0, rows[1], rows[2])))
@@ -81,7 +83,7 @@ def _fits(tensor: Tensor, size: str) -> bool:
     if not _is_split(tensor, size):
         return tensor.role == "input" and not any(_mentions(e, size, ()) for e in (*tensor.lower, *tensor.extent))
     others = (*tensor.lower, *tensor.extent[1:])
-    return not tensor.times and _is_zero(tensor.lower[0]) and not any(_mentions(e, size, ()) for e in others)
+    return not tensor.times and constant(tensor.lower[0]) == 0 and not any(_mentions(e, size, ()) for e in others)
 
 
 def _is_split(tensor: Tensor | None, size: str) -> bool:
@@ -92,7 +94,7 @@ def _is_split(tensor: Tensor | None, size: str) -> bool:
 def _is_rowwise(statement: Statement, op: Operator, size: str) -> bool:
     """Whether an instance of the statement touches the rows of one place only, and knows neither place nor number."""
     rows = [r for r in statement.ranges if isinstance(r.upper, Size) and r.upper.name == size]
-    if len(rows) != 1 or rows[0].kind != "free" or not _is_zero(rows[0].lower):
+    if len(rows) != 1 or rows[0].kind != "free" or constant(rows[0].lower) != 0:
         return False
     own, others = rows[0].index, [e for r in statement.ranges if r is not rows[0] for e in (r.lower, r.upper)]
     accesses = [(t.tensor, t.subscripts) for t in statement.targets]
@@ -117,10 +119,4 @@ def _in_row(tensor: Tensor, subscripts: tuple[Expr, ...], own: str, size: str) -
 
 
 def _mentions(expr: Expr, size: str, indices: Iterable[str]) -> bool:
-    return any(
-        (isinstance(n, Size) and n.name == size) or (isinstance(n, Index) and n.name in indices) for n in walk(expr)
-    )
-
-
-def _is_zero(expr: Expr) -> bool:
-    return isinstance(expr, Const) and expr.value == 0
+    return size in size_names(expr) or not index_names(expr).isdisjoint(indices)

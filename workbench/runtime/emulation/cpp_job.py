@@ -22,6 +22,7 @@ from workbench.runtime.compilers.toolchain import (
     ZEROS_HAVE_SIGNS,
     Toolchain,
 )
+from workbench.runtime.emulation.device_library import device_functions_in
 from workbench.runtime.emulation.instructions import instructions_in
 from workbench.runtime.host.processes import CannotStart, run_limited
 from workbench.settings import current
@@ -87,7 +88,7 @@ def unit_text(source: str, kernels: tuple[str, ...], *, watched: bool) -> str:
     In a `watched` text arrays of a thread are declared as arrays that notice who touches them.
     """
     entries = "".join(f"WB_CPU_KERNEL({name})\n" for name in dict.fromkeys(kernels))
-    before = _prelude(watched=watched) + instructions_in(source)
+    before = _prelude(watched=watched) + instructions_in(source) + device_functions_in(source)
     if watched:
         source = THREAD_ARRAY.sub(_noticing, source)
     return f'{before}\n#line 1 "kernel.cu"\n{source}\n#line 1 "entries"\n{entries}'

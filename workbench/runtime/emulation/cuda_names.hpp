@@ -12,6 +12,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define WB_UNROLL
 #define WB_INLINE static inline __attribute__((unused))
+#define WB_COLD static __attribute__((noinline, cold, unused))
 #define WB_DYNAMIC_SHARED(name) unsigned char *name = ::wb_cpu::dynamic_shared()
 
 #define threadIdx (::wb_cpu::thread_index())

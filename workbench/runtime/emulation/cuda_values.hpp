@@ -58,13 +58,6 @@ template <class T, class F> WB_CPU T bits_of(F value) {
 #define __saturatef(v) fminf(fmaxf(v, 0.0f), 1.0f)
 #define rsqrtf(v) (1.0f / sqrtf(v))
 #define rsqrt(v) (1.0 / sqrt(v))
-#define rcbrtf(v) (1.0f / cbrtf(v))
-#define normcdff(v) (0.5f * erfcf(-0.70710678118654752f * (v)))
-#define normcdf(v) (0.5 * erfc(-0.70710678118654752 * (v)))
-#define exp10f(v) powf(10.0f, v)
-#define exp10(v) pow(10.0, v)
-#define sinpif(v) ((float)sin(3.14159265358979323846 * (v)))
-#define cospif(v) ((float)cos(3.14159265358979323846 * (v)))
 
 /* -- 16-bit floats ------------------------------------------------------------------------------------------------- */
 

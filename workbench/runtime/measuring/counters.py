@@ -94,13 +94,9 @@ def counted(work: Callable[[], object], calls: int, kernel: Kernel = LINUX) -> C
     finally:
         for descriptor in every:
             kernel.close(descriptor)
-    events = {name: sum(v for v in own if v is not None) / calls for name, own in read.items() if any_ran(own)}
+    ran = {name: [v for v in own if v is not None] for name, own in read.items()}
+    events = {name: sum(own) / calls for name, own in ran.items() if own}
     return Counts(events, _missing(refused, [name for name in opened if name not in events]))
-
-
-def any_ran(values: list[float | None]) -> bool:
-    """Whether the hardware had a counter for an event, at least for a while."""
-    return any(value is not None for value in values)
 
 
 def _opened(name: str, kernel: Kernel) -> list[int]:

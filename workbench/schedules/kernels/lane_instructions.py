@@ -19,7 +19,7 @@ from workbench.records import record
 from workbench.schedules.kernels.matching import unified
 from workbench.schedules.kernels.micro_kernels import ProcessorKernel
 
-WORD_BITS = 32
+WORD_BYTES = 4
 X86 = "#include <immintrin.h>\n"
 ARM = "#include <arm_neon.h>\n"
 
@@ -43,7 +43,7 @@ class LaneInstruction(ProcessorKernel):
     @property
     def group(self) -> int:
         """Products that are added at once."""
-        return WORD_BITS // DTYPES[self.operands[0]].bits
+        return WORD_BYTES // DTYPES[self.operands[0]].bytes
 
     def function(self, lanes: int) -> str:
         """Name of the C function for so many lanes; empty if there is none."""
@@ -66,7 +66,7 @@ def lane_instruction(
 
 def function_text(name: str, result: str, lanes: int, form: str) -> str:
     """The C function that executes an instruction for so many lanes."""
-    own, size = f"wb_{name}_{lanes}", lanes * WORD_BITS // 8
+    own, size = f"wb_{name}_{lanes}", lanes * WORD_BYTES
     form = form.replace("{r}", f"{own}_r").replace("{w}", f"{own}_w")
     return (
         f"typedef {DTYPES[result].c_name} {own}_r __attribute__((vector_size({size})));\n"
@@ -75,34 +75,22 @@ def function_text(name: str, result: str, lanes: int, form: str) -> str:
     )
 
 
-
 # -- Whether a part of a schedule is what an instruction executes --
-
-@record
-class LaneFit:
-    """The loop over a group and the vector loop around it; the operands in the order of the instruction."""
-
-    group: str
-    lanes: str
-    operands: tuple[Read, Read]
-
 
 def lane_fit(
     kernel: LaneInstruction, s: ProgramStatement, inner: tuple[Loop, ...], around: tuple[Loop, ...]
-) -> LaneFit | str:
-    """How the loop `inner` inside the loops `around` fits, or what stands against it."""
+) -> tuple[Read, Read] | str:
+    """The operands in the order of the instruction, where it executes the loop `inner` inside the loops `around`; else
+    what stands against that.
+    """
     if s.kind != "update" or s.reduction != "+" or len(s.targets) != 1:
         return f"{s.name} is no sum"
-    lanes = next((x for x in around if x.kind == "vector"), None)
-    if len(inner) != 1 or lanes is None:
+    if len(inner) != 1 or all(x.kind != "vector" for x in around):
         return (
             f"{kernel.name} adds {kernel.group} products in every lane: it takes a loop over so many contributions, "
             "innermost in a vector loop over cells"
         )
-    found = operands(kernel, s.values[0])
-    if found is None:
-        return f"{s.name} does not hold {kernel.definition.strip()}"
-    return LaneFit(inner[0].name, lanes.name, found)
+    return operands(kernel, s.values[0]) or f"{s.name} does not hold {kernel.definition.strip()}"
 
 
 def operands(kernel: LaneInstruction, value: Expr) -> tuple[Read, Read] | None:

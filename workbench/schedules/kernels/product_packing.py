@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from workbench.lang.dtypes import DTYPES
 from workbench.records import record
+from workbench.schedules.kernels.lane_instructions import WORD_BYTES
 from workbench.schedules.kernels.product_tiles import filled
 
 READ = {"bfloat16": "wb_word_bf16", "float16": "wb_word_f16"}
@@ -48,7 +49,6 @@ WB_INLINE wb_four wb_four_f16(wb_four_words h) {
 }
 #endif
 """
-WORD_BYTES = 4
 VECTOR_BYTES = 16
 
 AHEAD = 12

@@ -57,7 +57,7 @@ def decide(
 
 def asked() -> bool:
     """Whether somebody listens to what is decided: options that take time to find are looked for only then."""
-    return _DECIDING.get() is not None
+    return listener() is not None
 
 
 def listener() -> Deciding | None:

@@ -133,7 +133,7 @@ UNBLOCKED = (
 
 # What blocks left: lanes, threads, and the ways of memory.
 AFTER = (
-    Row("tile_fusion", "loops.tile_fusion:with_fused_producers",
+    Row("tile_fusion", "memory.tile_fusion:with_fused_producers",
         "a large temporary is made in the loops that ask for each of its parts once", has_temporaries),
     Row("own_windows", "memory.own_windows:with_own_windows",
         "what a thread's windows read of a temporary it makes itself", has_temporaries),

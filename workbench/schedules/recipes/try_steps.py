@@ -1,12 +1,16 @@
-"""Trying a step: keep it where it fits and is legal."""
+"""Steps that recipes take again and again: what fits and is legal is kept, loops are put in order."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Index
+from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.tree import Band, Sequence, Tree, statements
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import reorder
 from workbench.schedules.transform import Transform, applied
 
 
@@ -21,6 +25,11 @@ def attempt(schedule: Schedule, *steps: Transform, parts: tuple[frozenset[str], 
         return schedule
     among = changed(schedule, after)
     return schedule if poly.violations(schedule.program, after.tree, among, parts) else after
+
+
+def ordered(schedule: Schedule, statement: str, loops: Iterable[str]) -> Schedule:
+    """Loops around a statement (by its name) in this order, not judged."""
+    return applied(schedule, reorder(*loops_of(statement, loops)))
 
 
 def changed(before: Schedule, after: Schedule) -> frozenset[str]:

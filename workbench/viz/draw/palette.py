@@ -1,5 +1,6 @@
 """Colours by role, for light and dark grounds, as CSS variables with literal fallbacks.
 
+Statements and arrays have theirs by position: `statement_role`, `array_role`, and shapes and glyphs that say the same.
 The statements' colours follow Okabe and Ito's set, darkened on white so that thin lines keep a contrast of 3:1 and text
 of 4.5:1; red is kept for what is wrong.  Arrays have colours of their own and open shapes, statements full ones: no
 colour stands for both.  A shape and a line pattern always say the same as the colour.

@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any, Literal, TypedDict, TypeVar
 
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, loops, statements
 from workbench.schedules import Schedule
@@ -123,7 +124,7 @@ def _nodes(program: Program, tree: Tree, twice: set[str]) -> list[TreeNode]:
             for loop in reversed(own):
                 node = _node("loop", loop.name, program, child, nodes, loop_value(program, loop))
                 node["kind"] = loop.kind
-                node["step"] = f"{first}/{loop.name}" if loop.name in twice else loop.name
+                node["step"] = str(loop_of(first if loop.name in twice else "", loop.name))
                 nodes = [node]
             return nodes
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Loop, path
 from workbench.records import record
@@ -50,7 +51,7 @@ def _tiles(schedule: Schedule, own: ProgramStatement, x: str, y: str) -> Grid:
     def step(width: int, height: int) -> Transform | None:
         wanted = [(loop, n) for loop, n in zip(axes, (width, height), strict=False) if n > 1]
         wanted.sort(key=lambda pair: order.index(pair[0]))
-        named = {loop_name(schedule, own, loop): n for loop, n in wanted}
+        named: dict[str, int] = {loop_name(schedule, own, loop): n for loop, n in wanted}
         return None if not named else tile(named) if len(named) > 1 else split(*next(iter(named.items())))
 
     steps = tuple(step(width, height) for height in down for width in across)
@@ -66,7 +67,7 @@ def _skews(schedule: Schedule, own: ProgramStatement, x: str, y: str) -> Grid:
 
 
 def _shifts(schedule: Schedule, own: ProgramStatement, x: str, y: str) -> Grid:
-    axes = [f"{own.name}/{loop.name}" for loop in _loops_of(schedule, own, x, y)]
+    axes = loops_of(own.name, (loop.name for loop in _loops_of(schedule, own, x, y)))
 
     def step(*by: int) -> Transform | None:
         moved = [shift(name, n) for name, n in zip(axes, by, strict=True) if n]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import poly
 from workbench.errors import IllegalSchedule, WorkbenchError
-from workbench.poly.dependence.order import Violation
+from workbench.poly.dependence.violations import Violation
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import path
 from workbench.schedules import NextSteps, Schedule, preview

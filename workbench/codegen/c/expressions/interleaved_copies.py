@@ -14,9 +14,9 @@ from workbench.codegen.passes.register_tiles.accumulators import iterations
 from workbench.lang.algebra.normal_form import constant, depends, simplify
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Cast, Expr, Read, reads, substitute
+from workbench.schedules.kernels.lane_instructions import WORD_BYTES
 
 VECTOR_BYTES = 16
-WORD_BYTES = 4
 FEW = 4
 """Elements of every row in the short vectors, for what long ones leave."""
 

@@ -1,7 +1,9 @@
-"""Where the threads of a block wait: the fewest places that part everything that crosses threads.
+"""Where the threads of a block wait, and why: the fewest places that part everything that crosses threads.
 
-A place is a gap of some `Parts`: before one of its parts, or behind the last.  What crosses from one piece to another
-is parted by any gap that is passed in between; gaps inside fewer loops are taken first.
+What crosses, `poly/threads/cross_thread_dependences.py` says; the pass that asks here is `waiting` of
+`kernel_passes.py`, and a `Sync` becomes `__syncthreads()`.  A place is a gap of some `Parts`: before one of its parts,
+or behind the last.  What crosses from one piece to another is parted by any gap that is passed in between; gaps inside
+fewer loops are taken first.
 """
 
 from __future__ import annotations
@@ -43,12 +45,14 @@ class Spot:
 @record
 class Need:
     """One of these gaps is needed; where asynchronous copies must have arrived, all but the `pending` youngest groups,
-    in a gap that every iteration of the loop with the body at `way` passes once, and else all.
+    in a gap that every iteration of the loop with the body at `way` passes once, and else all.  `why` has what is done
+    to which array.
     """
 
     gaps: frozenset[Gap]
     pending: int | None
     way: tuple[int, ...] = ()
+    why: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def loops(self) -> int:
@@ -69,7 +73,17 @@ def with_syncs(code: Parts, found: frozenset[Crossing], late: frozenset[str], *,
             own = need.pending if gap.way == need.way and need.pending else 0
             before = pending[gap]
             pending[gap] = own if before is None else min(before, own)
-    return _inserted(code, (), pending, repeated)
+    waits = {gap: Sync(groups, _why(gap, needs)) for gap, groups in pending.items()}
+    return _inserted(code, (), waits, repeated)
+
+
+def _why(gap: Gap, needs: list[Need]) -> tuple[str, ...]:
+    """What a gap is needed for, in words: the arrays to which the same is done together."""
+    arrays: dict[str, set[str]] = {}
+    for need in needs:
+        for deed, array in need.why if gap in need.gaps else ():
+            arrays.setdefault(deed, set()).add(array)
+    return tuple(sorted(f"{' and '.join(sorted(those))}, {deed}" for deed, those in arrays.items()))
 
 
 def behind_sums(code: Parts, extents: Extents, lanes: int, *, again: bool = False) -> Parts:
@@ -83,7 +97,7 @@ def behind_sums(code: Parts, extents: Extents, lanes: int, *, again: bool = Fals
     for part, following in zip_longest(code.parts, code.parts[1:]):
         parts.append(_behind_sums(part, extents, lanes, again))
         if again and not isinstance(following, Sync) and sum_of_warps(part, extents, lanes):
-            parts.append(Sync())
+            parts.append(Sync(why=("the memory of this sum over threads is used again",)))
     return Parts(tuple(parts))
 
 
@@ -126,14 +140,29 @@ def _needs(a: Spot, b: Spot, found: frozenset[Crossing], late: frozenset[str]) -
     names = {name for name, _ in around}
     ahead = [x for x in crossing if x.loop not in names]
     if ahead and _precedes(a, b, common):
-        yield Need(frozenset(_between(a, b, common)), 0 if any(x.source in late for x in ahead) else None)
+        pending = 0 if any(x.source in late for x in ahead) else None
+        yield Need(frozenset(_between(a, b, common)), pending, (), _reasons(ahead, late))
     for name, level in around:
         carried = [x for x in crossing if x.loop == name]
         if carried:
             gaps = frozenset((*_after(a, level), *_before(b, level)))
             copies = [x.distance for x in carried if x.source in late]
             pending = min(copies) - 1 if copies else None  # each iteration makes one group
-            yield Need(frozenset(map(_closed(a, level), gaps)), pending, a.levels[level][0])
+            closed = frozenset(map(_closed(a, level), gaps))
+            yield Need(closed, pending, a.levels[level][0], _reasons(carried, late))
+
+
+def _reasons(found: list[Crossing], late: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """What threads wait for: (what is done, to which array)."""
+    return frozenset(reason for x in found for reason in _said(x, copied=x.source in late))
+
+
+def _said(x: Crossing, *, copied: bool) -> Iterator[tuple[str, str]]:
+    when = f" in an earlier iteration of {x.loop}" if x.loop else ""
+    for array in x.written:
+        yield f"copied asynchronously{when}" if copied else f"written by another thread{when}", array
+    for array in x.read:
+        yield f"read by another thread{when}", array
 
 
 def _common(a: Spot, b: Spot) -> int:
@@ -207,16 +236,16 @@ def _fewest(wanted: list[frozenset[Gap]]) -> set[Gap]:
     return found
 
 
-def _inserted(code: Parts, way: tuple[int, ...], waits: dict[Gap, int | None], repeated: bool) -> Parts:
-    at = {gap.position: pending for gap, pending in waits.items() if gap.way == way}
+def _inserted(code: Parts, way: tuple[int, ...], waits: dict[Gap, Sync], repeated: bool) -> Parts:
+    at = {gap.position: sync for gap, sync in waits.items() if gap.way == way}
     parts: list[Code] = []
     for position, part in enumerate(code.parts):
-        parts += [Sync(at[position])] if position in at else []
+        parts += [at[position]] if position in at else []
         parts.append(_inside(part, (*way, position), waits, repeated))
-    return Parts((*parts, *([Sync(at[len(code.parts)])] if len(code.parts) in at else [])))
+    return Parts((*parts, *([at[len(code.parts)]] if len(code.parts) in at else [])))
 
 
-def _inside(code: Code, way: tuple[int, ...], waits: dict[Gap, int | None], repeated: bool) -> Code:
+def _inside(code: Code, way: tuple[int, ...], waits: dict[Gap, Sync], repeated: bool) -> Code:
     match code:
         case Parts():
             return _inserted(code, way, waits, repeated)
@@ -225,7 +254,7 @@ def _inside(code: Code, way: tuple[int, ...], waits: dict[Gap, int | None], repe
             inner = _inserted(body, (*way, 0), waits, repeated)
             ends = bool(inner.parts) and isinstance(inner.parts[-1], Sync)
             if repeated and isinstance(node, For) and is_block(node.kind) and not ends and not _blocks(inner):
-                inner = Parts((*inner.parts, Sync()))
+                inner = Parts((*inner.parts, Sync(why=("the next tile of this block uses the same memory",))))
             return replace(code, body=inner, otherwise=other)
     return code
 

@@ -39,10 +39,12 @@ class Piece:
 class Sync:
     """All threads of the block wait, and before that each for its asynchronous copies.
 
-    `pending` groups of copies, the youngest, may still be under way; None if no copies are waited for.
+    `pending` groups of copies, the youngest, may still be under way; None if no copies are waited for.  `why`
+    names what the wait is for: arrays, and what other threads do with them before.
     """
 
     pending: int | None = None
+    why: tuple[str, ...] = ()
 
 
 @record

@@ -56,10 +56,8 @@ def _code(code: Code, statements: Names) -> list[str]:
     match code:
         case Piece(nest):
             return nest_lines(nest, statements)
-        case Sync(None):
-            return ["threads wait"]
-        case Sync(pending):
-            return [f"threads wait, for all copies but the youngest {pending} groups" if pending else WAIT_FOR_COPIES]
+        case Sync():
+            return [wait_text(code)]
         case Parts(parts):
             return [line for part in parts for line in _code(part, statements)]
         case Around(node, body, otherwise):
@@ -67,7 +65,12 @@ def _code(code: Code, statements: Names) -> list[str]:
             return lines if otherwise is None else [*lines, "else", *_deeper(_code(otherwise, statements))]
 
 
-WAIT_FOR_COPIES = "threads wait, for all copies"
+def wait_text(sync: Sync) -> str:
+    """A wait in a line, with what it is for: `threads wait: A, written by another thread`."""
+    copies = "" if sync.pending is None else ", for all copies"
+    youngest = f" but the youngest {sync.pending} groups" if sync.pending else ""
+    why = f": {'; '.join(sync.why)}" if sync.why else ""
+    return f"threads wait{copies}{youngest}{why}"
 
 
 def _head(node: For | If | Define) -> str:

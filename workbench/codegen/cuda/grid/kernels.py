@@ -13,6 +13,7 @@ from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Unary, index_names, substitute
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Array, Program
 from workbench.poly.programs.tree import AXES, Leaf, LoopKind, Tree, path
 from workbench.poly.threads.grid import Region, is_thread
@@ -127,7 +128,7 @@ def refuse_unbound(program: Program, region: Region) -> None:
         return
     name = program.statement(region.statements[0]).name
     loops = ", ".join(x.name for x in region.loops)
-    first = f"{name}/{region.loops[0].name}"
+    first = str(loop_of(name, region.loops[0].name))
     raise CodegenError(
         f"no CUDA for {program.name}: no loop around statement {name} is bound (its loops: {loops}); add "
         f"bind({first!r}, 'block.x') or another axis; where every loop must stay serial, a loop of one iteration: "

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.graph.terms.types import TupleType, Type
 from workbench.lang.operator import Operator
 from workbench.records import record
 
@@ -30,11 +31,16 @@ class Value:
 
     @property
     def ghost(self) -> Array:
-        """An array of this type and shape without contents (and almost without memory), for questions about calls."""
-        return np.broadcast_to(np.zeros((), self.dtype), self.shape)
+        """An array of this type and shape without contents, for questions about calls."""
+        return ghost(self.dtype, self.shape)
 
     def __repr__(self) -> str:
         return f"<Value {self.name}: {self.dtype}{list(self.shape)}>"
+
+
+def ghost(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    """An array without contents, and almost without memory."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 Nested = Any
@@ -119,5 +125,10 @@ def flat(nested: Nested) -> Iterator[Any]:
 def mapped(nested: Nested, change: Callable[[Any], Any]) -> Nested:
     """The same tuples with other things inside."""
     return tuple(mapped(item, change) for item in nested) if isinstance(nested, tuple) else change(nested)
+
+
+def in_tuples(of: Type | None, waiting: Iterator[Any]) -> Nested:
+    """What is waiting, in the tuples of a type."""
+    return tuple(in_tuples(item, waiting) for item in of.items) if isinstance(of, TupleType) else next(waiting)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from operator import or_
 from typing import Any
 
@@ -12,11 +12,10 @@ from workbench.graph.evaluation.machine import Activation
 from workbench.graph.forms.scopes import Scopes, value_of
 from workbench.graph.running.drivers import MOST_SIZES, Driver
 from workbench.graph.running.programs import Program
-from workbench.graph.running.recording.recordings import Array, ForeignCall, Nested, Recording, flat
+from workbench.graph.running.recording.recordings import Array, ForeignCall, Nested, Recording, flat, ghost, in_tuples
 from workbench.graph.running.recording.segments import Segment
 from workbench.graph.running.recursion.agendas import Agenda, Kind, Tensor, Waiting, plain
 from workbench.graph.running.recursion.batched_recordings import batched, can_be_batched
-from workbench.graph.terms.types import TupleType, Type
 
 MOST_ROWS = 64
 """Of one program; more calls are several."""
@@ -63,7 +62,7 @@ class SegmentCall:
             self.last = key, plan
         if plan is None:
             return self._one_by_one(leaves, sizes)
-        if plan.runs_at_once:
+        if plan.begins_at_once():
             return plan.nest(plan.run([tensor.array() for tensor in inputs]))
         level += 1
         outputs = [Tensor(kind, level, agenda) for kind in plan.kinds]
@@ -75,8 +74,8 @@ class SegmentCall:
         if key in self.plans or len(self.plans) >= MOST_SIZES:
             return self.plans.get(key)
         segment = self.segment
-        ghosts = iter([np.broadcast_to(np.zeros((), each.dtype), each.shape) for each in inputs])
-        given = {term: _nested(of, ghosts) for term, of in zip(segment.inputs, self.types, strict=True)}
+        ghosts = iter([ghost(each.dtype, each.shape) for each in inputs])
+        given = {term: in_tuples(of, ghosts) for term, of in zip(segment.inputs, self.types, strict=True)}
         needed = {name: sizes[name] for name in segment.sizes if name in sizes}
         with self.driver.lock:
             recording = self.driver.tracer.trace(self.code, segment, given, needed)
@@ -86,15 +85,10 @@ class SegmentCall:
     def _one_by_one(self, leaves: tuple[Any, ...], sizes: Mapping[str, int]) -> tuple[Nested, ...]:
         """Operator by operator, by kernels for all sizes."""
         arrays = iter([plain(leaf) for leaf in leaves])
-        given = {term: _nested(of, arrays) for term, of in zip(self.segment.inputs, self.types, strict=True)}
+        given = {term: in_tuples(of, arrays) for term, of in zip(self.segment.inputs, self.types, strict=True)}
         activation = Activation(given, None, dict(sizes))
         self.driver.compute(self.code, self.segment.nodes, activation)
         return tuple(self.driver.value(activation, term, self.code) for term in self.segment.outputs)
-
-
-def _nested(of: Type | None, waiting: Iterator[Any]) -> Nested:
-    """Values in the tuples of a type."""
-    return tuple(_nested(item, waiting) for item in of.items) if isinstance(of, TupleType) else next(waiting)
 
 
 def _nesting(outputs: Nested) -> Callable[[list[Any]], Any]:
@@ -126,9 +120,8 @@ class SegmentPlan:
         self.tries = self.at_once = 0
         self.programs: dict[Any, tuple[Program, tuple[bool, ...]] | None] = {}
 
-    @property
-    def runs_at_once(self) -> bool:
-        """Whether a call has nothing to wait for: there never were others with it."""
+    def begins_at_once(self) -> bool:
+        """Whether the call that begins has nothing to wait for: there never were others with it.  It is counted."""
         if self.never_waits:
             return True
         if self.at_once:

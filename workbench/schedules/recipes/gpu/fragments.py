@@ -14,18 +14,21 @@ from math import gcd, prod
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Binary, Expr, Index, index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.dependence.questions import statement_id
 from workbench.poly.derive.buffers import copies_of, loads_of
 from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.poly.programs.program import Array
 from workbench.poly.programs.tree import path
 from workbench.records import record
+from workbench.schedules.edit import own_loops
+from workbench.schedules.recipes.staging import staged
+from workbench.schedules.recipes.try_steps import ordered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     bind,
     fuse,
     reorder,
     split,
-    stage,
     tile,
     transform_layout,
     unroll,
@@ -134,14 +137,6 @@ def tiled(schedule: Schedule, statement: str, plan: Product, size: Tile) -> Sche
     return schedule
 
 
-def staged(schedule: Schedule, array: str, home: str, wanted: str) -> tuple[Schedule, str]:
-    """The array in a buffer, named as wanted where that name is free."""
-    before = {*schedule.program.arrays}
-    schedule = stage(array, home, buffer="" if wanted in before else wanted).on(schedule)
-    (buffer,) = {*schedule.program.arrays} - before
-    return schedule, buffer
-
-
 def in_registers(schedule: Schedule, identifier: str, result: str, plan: Product, size: Tile) -> Schedule:
     """The buffer of the result laid out by threads, and the loops of its copies like those of the product."""
     array, both = schedule.program.arrays[result], sides(plan, size)
@@ -153,14 +148,14 @@ def in_registers(schedule: Schedule, identifier: str, result: str, plan: Product
     cells = [*rest, *(thread for thread, _ in places), *(x for _, inside in places for x in inside)]
     schedule = transform_layout(result, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
     for copy in copies_of(schedule.program, result):
-        loops = own_loops(schedule, copy.id)[-len(own) :]
+        loops = own_loops(schedule.tree, copy.id)[-len(own) :]
         for side, position in zip(both, at, strict=True):
             for step in side.cut(loops[position], copy.name, whole=False):
                 schedule = step.on(schedule)
         values = [s.group for s in both] + [s.value for s in both]
         others = [x for i, x in enumerate(loops) if i not in at]
         order = [*others, *(s.thread for s in both), *values]
-        schedule = applied(schedule, reorder(*loops_of(copy.name, order)))
+        schedule = ordered(schedule, copy.name, order)
         for loop in values[:-1]:
             schedule = unroll(loop_of(copy.name, loop)).on(schedule)
         schedule = vectorize(loop_of(copy.name, values[-1])).on(schedule)
@@ -181,7 +176,7 @@ def tile_cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[s
     ScheduleError where the tile is no box of them (windows).
     """
     load = loads_of(schedule.program, buffer)[0]
-    subscripts = _read(schedule, identifier, buffer)[-len(own_loops(schedule, load.id)) :]
+    subscripts = _read(schedule, identifier, buffer)[-len(own_loops(schedule.tree, load.id)) :]
     if not all(isinstance(e, Index) for e in subscripts):
         raise ScheduleError(f"{buffer} is no box")
     return [lengths.get(e.name, 1) for e in subscripts if isinstance(e, Index)]
@@ -194,7 +189,7 @@ def copied(
 
     `axes` are the threads of a block, `most` neighbours move at once, or as many of them as rows are multiples of.
     """
-    loops = own_loops(schedule, next(s.id for s in schedule.program.statements if s.name == name))
+    loops = own_loops(schedule.tree, statement_id(schedule.program, name))
     long = {x: c for x, c in zip(loops, cells, strict=True) if c > 1}
     for loop, length in long.items():
         schedule = split(loop_of(name, loop), length, names=(loop.part("z"), loop.part("r"))).on(schedule)
@@ -215,7 +210,7 @@ def copied(
 
 def shared_among(schedule: Schedule, name: str, loop: str, axes: tuple[tuple[str, int], ...]) -> Schedule:
     """A loop of a statement in pieces of one iteration for each thread of a block."""
-    known = {x.name for x in path(schedule.tree, next(s.id for s in schedule.program.statements if s.name == name))}
+    known = {x.name for x in path(schedule.tree, statement_id(schedule.program, name))}
     piece, whole = _free("piece", known), _free("thread", known)
     schedule = split(loop_of(name, loop), prod(n for _, n in axes), names=(piece, whole)).on(schedule)
     bound = [_free(letter, known) for letter, _ in axes]
@@ -258,16 +253,11 @@ def with_fragment(schedule: Schedule, identifier: str, buffer: str, side: Side, 
     cells = [n for i, n in enumerate(names) if i != place] + side.places(names[place])[1]
     schedule = transform_layout(own, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
     load = loads_of(schedule.program, own)[0]
-    loop = own_loops(schedule, load.id)[place - len(names)]
+    loop = own_loops(schedule.tree, load.id)[place - len(names)]
     if side.groups > 1:
         cut = split(loop_of(load.name, loop), side.values, names=(loop.part("g"), loop.part("v")))
         return vectorize(cut.inner).on(unroll(cut.outer).on(cut.on(schedule)))
     return vectorize(loop_of(load.name, loop)).on(schedule)
-
-
-def own_loops(schedule: Schedule, statement: str) -> list[LoopName]:
-    """The loops that only this statement is in."""
-    return [LoopName(x.name) for x in path(schedule.tree, statement) if [s for s, _ in x.rows] == [statement]]
 
 
 def moves(schedule: Schedule, identifier: str, buffer: str, dim: str) -> bool:

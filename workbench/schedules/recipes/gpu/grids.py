@@ -129,7 +129,7 @@ def _even(schedule: Schedule, statement: str, lane: Loop, count: int | None, wid
 
 
 def _whole_rows(schedule: Schedule, statement: str, array: str, dim: str, width: int) -> bool:
-    """Whether every row of an array begins at a multiple of `width`, so that it does not matter which a gather names."""
+    """Whether every row of an array begins at a multiple of `width`: it does not matter which one a gather names."""
     own = schedule.program.arrays[array]
     cells = [subscripts for name, subscripts in _cells(schedule, statement) if name == array]
     others = [

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from workbench.poly.derive.buffers import copies_of
-from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
+from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.records import record
-from workbench.schedules.recipes.gpu.fragments import Product, own_loops, position_of
+from workbench.schedules.edit import own_loops
+from workbench.schedules.recipes.gpu.fragments import Product, position_of
+from workbench.schedules.recipes.try_steps import ordered
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import bind, reorder, split, transform_layout, unroll, vectorize
-from workbench.schedules.transform import applied
+from workbench.schedules.steps import bind, split, transform_layout, unroll, vectorize
 
 ROWS, COLUMNS = 16, 8
 """Cells of one fragment of the result; a lane has two neighbours in each of two rows."""
@@ -81,12 +82,12 @@ def result_in_lanes(schedule: Schedule, identifier: str, result: str, plan: Prod
     layout = f"({', '.join(names)}) -> ({', '.join([*rest, *lanes, *cells])})"
     schedule = transform_layout(result, layout).on(schedule)
     for copy in copies_of(schedule.program, result):
-        loops = own_loops(schedule, copy.id)[-len(own) :]
+        loops = own_loops(schedule.tree, copy.id)[-len(own) :]
         schedule = in_tiles(schedule, copy.name, plan, size, (loops[at[0]], loops[at[1]]), "t")
         schedule = in_fragments(schedule, copy.name, plan, size)
         first, values = lane_loops(plan)
         tiles = [*(x for i, x in enumerate(loops) if i not in at), plan.row.part("t"), plan.column.part("t")]
-        schedule = applied(schedule, reorder(*loops_of(copy.name, (*tiles, *first, *values))))
+        schedule = ordered(schedule, copy.name, (*tiles, *first, *values))
         for loop in values[:-1]:
             schedule = unroll(loop_of(copy.name, loop)).on(schedule)
         schedule = on_lanes(vectorize(loop_of(copy.name, values[-1])).on(schedule), copy.name, plan)

@@ -11,6 +11,7 @@ from workbench.lang.algebra.normal_form import constant
 from workbench.poly.derive.buffers import loads_of
 from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.records import record
+from workbench.schedules.edit import own_loops
 from workbench.schedules.recipes.gpu.fragments import (
     VALUES,
     Product,
@@ -19,7 +20,6 @@ from workbench.schedules.recipes.gpu.fragments import (
     copied,
     is_transposed,
     moves,
-    own_loops,
     sides,
     staged,
     tile_cells,
@@ -118,7 +118,7 @@ def _operand(
 def _shared_out(schedule: Schedule, statement: str, size: Tile) -> Schedule:
     """A copy divided among the threads of a block, neighbours in memory on neighbouring threads."""
     own = schedule.program.statement(statement)
-    loops = own_loops(schedule, statement)
+    loops = own_loops(schedule.tree, statement)
     counts = dict(zip(loops, _extents(schedule, own.targets[0][0]), strict=True))
     lane = next((x for x in reversed(loops) if counts[x] > 1), loops[-1])
     while counts[lane] < size.width and loops.index(lane):

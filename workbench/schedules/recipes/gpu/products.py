@@ -8,7 +8,6 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -35,20 +34,19 @@ from workbench.schedules.recipes.gpu.operands import Blocking, with_operands
 from workbench.schedules.recipes.gpu.padding.banks import padded
 from workbench.schedules.recipes.gpu.shared import in_one
 from workbench.schedules.recipes.gpu.tensor_core_products import tensor_product
-from workbench.schedules.recipes.loops.fusion import fused
+from workbench.schedules.recipes.loops.fusion import fused_but
 from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.try_steps import ordered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     atomic,
     bind,
     decompose_reduction,
     merge,
-    reorder,
     split,
     unroll,
 )
 from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
-from workbench.schedules.transform import applied
 from workbench.target import Target
 
 WORK = 1 << 20
@@ -87,7 +85,7 @@ def product_of(shape: Structure, work: int | None = None) -> Product | None:
 
 def fused_but_products(schedule: Schedule, processor: Target) -> Schedule:
     """Nests over the same values as one kernel; products stay alone, whose tiles are kernels of their own."""
-    return fused(schedule, processor, _has_product)
+    return fused_but(_has_product, schedule, processor)
 
 
 def _has_product(program: Program, nest: Tree, _: Target) -> bool:
@@ -152,9 +150,9 @@ def _scheduled(schedule: Schedule, identifier: str, plan: Product, blocking: Blo
     schedule, outer, inner, lengths = _pieces(schedule, identifier, plan, blocking.depth)
     lengths |= {side.dim: side.length for side in both}
     blocks, threads = [*plan.others, plan.row.outer, plan.column.outer], [s.thread for s in both]
-    schedule = _ordered(schedule, name, [*blocks, *outer, *threads, *inner, *values])
+    schedule = ordered(schedule, name, [*blocks, *outer, *threads, *inner, *values])
     if first:
-        schedule = _ordered(schedule, first, [*blocks, *threads, *values])
+        schedule = ordered(schedule, first, [*blocks, *threads, *values])
         schedule = merge(first, name, depth=len(blocks)).on(schedule)
     schedule, others = in_one(schedule, loops_of(name, plan.others))
     schedule, result = staged(schedule, array, loop_of(name, blocks[-1]), f"{array}_own")
@@ -196,10 +194,6 @@ def _divided(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> 
         schedule, first = decompose_reduction(name).on(schedule), f"{name}.init"
         schedule = tiled(schedule, first, plan, size)
     return tiled(schedule, name, plan, size), first
-
-
-def _ordered(schedule: Schedule, statement: str, loops: Sequence[str]) -> Schedule:
-    return applied(schedule, reorder(*loops_of(statement, loops)))
 
 
 def _pieces(

@@ -9,20 +9,21 @@ a sum of products.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang.expr import Index
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.dependence.questions import statement_id
 from workbench.poly.derive.buffers import loads_of
 from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.schedules.analysis.structure import structure
+from workbench.schedules.edit import own_loops
 from workbench.schedules.kernels.matching import unified
 from workbench.schedules.kernels.tensor_cores import EXACT
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
-from workbench.schedules.recipes.gpu.fragments import Product, copied, own_loops, shared_among, staged, tile_cells
+from workbench.schedules.recipes.gpu.fragments import Product, copied, shared_among, tile_cells
 from workbench.schedules.recipes.gpu.lanes import (
     WarpTile,
     in_fragments,
@@ -34,19 +35,19 @@ from workbench.schedules.recipes.gpu.lanes import (
 from workbench.schedules.recipes.gpu.padding.fragment_padding import padded_for_fragments
 from workbench.schedules.recipes.gpu.shared import in_one
 from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.staging import staged
+from workbench.schedules.recipes.try_steps import ordered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     bind,
     decompose_reduction,
     merge,
     pipeline,
-    reorder,
     replace,
     split,
     unroll,
 )
 from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
-from workbench.schedules.transform import applied
 from workbench.target import Target
 
 OPERATIONS = 3_000_000
@@ -172,9 +173,9 @@ def _scheduled(
         schedule = in_tiles(schedule, own, plan, size, (plan.row, plan.column))
     schedule = split(loop_of(name, depth), size.depth).on(schedule)
     outer = [*(d for d in plan.reduced if d != depth), depth.outer]
-    schedule = _ordered(schedule, name, [*blocks, *outer, *tile, depth.inner])
+    schedule = ordered(schedule, name, [*blocks, *outer, *tile, depth.inner])
     if first:
-        schedule = _ordered(schedule, first, [*blocks, *tile])
+        schedule = ordered(schedule, first, [*blocks, *tile])
         schedule = merge(first, name, depth=len(blocks)).on(schedule)
     schedule, others = in_one(schedule, loops_of(name, plan.others))
     schedule, result = staged(schedule, array, loop_of(name, blocks[-1]), f"{array}_own")
@@ -188,7 +189,7 @@ def _scheduled(
     schedule = padded_for_fragments(schedule, identifier, buffers, kernel, depth, size)
     for own in filter(None, (first, name)):
         schedule = in_fragments(schedule, own, plan, size)
-        schedule = _ordered(schedule, own, [*threads, *values, *([depth.inner] if own == name else [])])
+        schedule = ordered(schedule, own, [*threads, *values, *([depth.inner] if own == name else [])])
     schedule = result_in_lanes(schedule, identifier, result, plan, size)
     for buffer, cells in buffers.items():
         for load in loads_of(schedule.program, buffer):
@@ -200,10 +201,6 @@ def _scheduled(
     for loop, axis in zip((*loops_of(name, (blocks[-1], blocks[-2])), *others), "xyz", strict=False):
         schedule = bind(loop, f"block.{axis}").on(schedule)
     return replace(loop_of(name, values[0]), kernel.name).on(schedule)
-
-
-def _ordered(schedule: Schedule, statement: str, loops: Sequence[str]) -> Schedule:
-    return applied(schedule, reorder(*loops_of(statement, loops)))
 
 
 def _cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int]) -> list[int]:
@@ -219,5 +216,5 @@ def _copy(schedule: Schedule, load: str, cells: list[int], size: WarpTile) -> Sc
     whole = max((n for n in cells if n > 1), default=1)
     if cells and whole > 1:
         return copied(schedule, load, cells, size.axes, 8)
-    own = next(s for s in schedule.program.statements if s.name == load)
-    return shared_among(schedule, load, own_loops(schedule, own.id)[-1], size.axes)
+    last = own_loops(schedule.tree, statement_id(schedule.program, load))[-1]
+    return shared_among(schedule, load, last, size.axes)

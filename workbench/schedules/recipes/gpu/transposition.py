@@ -7,12 +7,13 @@ from workbench.poly.derive.buffers import loads_of
 from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.tree import Loop
 from workbench.schedules.analysis.structure import structure
+from workbench.schedules.edit import own_loops
 from workbench.schedules.recipes.decisions import decide
-from workbench.schedules.recipes.gpu.fragments import own_loops
 from workbench.schedules.recipes.gpu.padding.banks import padded
 from workbench.schedules.recipes.gpu.shared import WARP, around, dim_of, in_one, kept, parallel, spelled, trip
+from workbench.schedules.recipes.staging import staged
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import bind, reorder, split, stage, tile
+from workbench.schedules.steps import bind, reorder, split, tile
 from workbench.schedules.transform import applied
 from workbench.target import Target
 
@@ -72,9 +73,7 @@ def _tiled(
     rest = [spelled(schedule, statement, o.name) for o in others]
     after = applied(after, reorder(*rest, y.outer, x.outer, y.inner, x.inner))
     after, rest = in_one(after, rest)
-    before = {*after.program.arrays}
-    after = stage(array, x.outer).on(after)
-    (buffer,) = {*after.program.arrays} - before
+    after, buffer = staged(after, array, x.outer)
     after = split(y.inner, rows).on(after)
     after = bind(y.inner.inner, "thread.y").on(after)
     after = bind(x.inner, "thread.x").on(after)
@@ -88,7 +87,7 @@ def _tiled(
 def _copied(schedule: Schedule, buffer: str, rows: int) -> Schedule:
     """The threads of the block copy neighbours."""
     load = loads_of(schedule.program, buffer)[0]
-    row, lane = own_loops(schedule, load.id)[-2:]
+    row, lane = own_loops(schedule.tree, load.id)[-2:]
     pieces = split(loop_of(load.name, row), rows, names=(row.part("piece"), row.part("lane")))
     schedule = bind(pieces.inner, "thread.y").on(pieces.on(schedule))
     return bind(loop_of(load.name, lane), "thread.x").on(schedule)

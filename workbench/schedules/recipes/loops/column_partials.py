@@ -15,16 +15,15 @@ from itertools import pairwise
 
 from workbench import poly
 from workbench.errors import ScheduleError
-from workbench.poly.programs.loop_names import loop_of, loops_of
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Tree, statements
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.loops.fusion import heavy
 from workbench.schedules.recipes.memory.row_fusion import is_large
-from workbench.schedules.recipes.try_steps import attempt, dim_of, top
+from workbench.schedules.recipes.try_steps import attempt, dim_of, ordered, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import decompose_reduction, merge, reorder, split, split_reduction
-from workbench.schedules.transform import applied
+from workbench.schedules.steps import decompose_reduction, merge, split, split_reduction
 from workbench.target import Target
 
 FEWEST, MOST = 32, 256
@@ -106,7 +105,7 @@ def _beside(schedule: Schedule, nest: Band, sums: list[Structure], target: Targe
             schedule = decompose_reduction(name).on(schedule)
         for one, other in pairwise(names):
             schedule = merge(one, other, depth=2).on(schedule)
-        schedule = applied(schedule, reorder(*loops_of(names[0], (row, column))))
+        schedule = ordered(schedule, names[0], (row, column))
         schedule = split_reduction(loop_of(names[0], row), size).on(schedule)
         schedule = split(loop_of(own[0], nest.loops[0].name), size).on(schedule)
         parts = next(nest for nest in top(schedule.tree) if first.statement.id in statements(nest))

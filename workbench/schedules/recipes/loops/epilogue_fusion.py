@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workbench.lang.expr import reads
-from workbench.poly.programs.loop_names import loop_of, loops_of
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, path, statements
 from workbench.poly.programs.tree import Sequence as Parts
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import at
 from workbench.schedules.recipes.loops.fusion import common
-from workbench.schedules.recipes.try_steps import attempt, top
+from workbench.schedules.recipes.try_steps import attempt, ordered, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import decompose_reduction, distribute, merge, reorder, tile, unroll, vectorize
+from workbench.schedules.steps import decompose_reduction, distribute, merge, tile, unroll, vectorize
 from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
-from workbench.schedules.transform import applied
 
 Order = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
@@ -56,11 +55,11 @@ def tiled(
     cut: dict[str, int] = {loop_of(name, x): size for x, size in sizes.items()}
     schedule = tile(cut).on(schedule) if cut else schedule
     if _shared(schedule, identifier) != around + len(outer) + len(cells):
-        schedule = applied(schedule, reorder(*loops_of(name, (*outer, *reduced, *cells))))
+        schedule = ordered(schedule, name, (*outer, *reduced, *cells))
         return _in_lanes(schedule, [name], cells)
-    schedule = applied(schedule, reorder(*loops_of(name, (*outer, *cells))))
+    schedule = ordered(schedule, name, (*outer, *cells))
     schedule, nests = _apart(schedule, identifier, cells[0])
-    schedule = applied(schedule, reorder(*loops_of(name, (*reduced, *cells))))
+    schedule = ordered(schedule, name, (*reduced, *cells))
     return _in_lanes(schedule, nests, cells)
 
 

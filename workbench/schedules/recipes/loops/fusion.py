@@ -34,8 +34,13 @@ def heavy(program: Program, tree: Tree, target: Target) -> bool:
     return bool(blocked) and not row_sums(program, target).issuperset(blocked)
 
 
-def fused(schedule: Schedule, target: Target, alone: Callable[[Program, Tree, Target], bool] = heavy) -> Schedule:
-    """Merge neighbours, outermost level first, each pair as deep as it is legal, but those that had better be `alone`."""
+def fused(schedule: Schedule, target: Target) -> Schedule:
+    """Merge neighbours, outermost level first, each pair as deep as it is legal; reductions with blocks stay alone."""
+    return fused_but(heavy, schedule, target)
+
+
+def fused_but(alone: Callable[[Program, Tree, Target], bool], schedule: Schedule, target: Target) -> Schedule:
+    """The same where other nests had better stay `alone`."""
     refused: set[tuple[str, str]] = set()
     while True:
         pair = next(candidates(schedule, schedule.tree, target, refused, alone), None)

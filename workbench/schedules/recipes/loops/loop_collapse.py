@@ -13,8 +13,9 @@ from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.tree import path
 from workbench.schedules.analysis.structure import Structure, structure
+from workbench.schedules.recipes.staging import staged
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import decompose_reduction, stage, transform_layout
+from workbench.schedules.steps import decompose_reduction, transform_layout
 from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
 
 
@@ -52,11 +53,10 @@ def thinned(schedule: Schedule, identifier: str) -> Schedule:
 
 
 def _copied(schedule: Schedule, identifier: str, operand: Read, factors: list[int], home: str) -> Schedule:
-    name, before = schedule.program.statement(identifier).name, {*schedule.program.arrays}
+    name = schedule.program.statement(identifier).name
     if enclosing_sequence(schedule.tree, identifier):
         schedule = decompose_reduction(name).on(schedule)
-    schedule = stage(operand.tensor, loop_of(name, home)).on(schedule)
-    (buffer,) = {*schedule.program.arrays} - before
+    schedule, buffer = staged(schedule, operand.tensor, loop_of(name, home))
     names = [f"d{i}" for i in range(len(factors))]
     cells = [n if f == 1 else f"{n} / {f}" for n, f in zip(names, factors, strict=True)]
     return transform_layout(buffer, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)

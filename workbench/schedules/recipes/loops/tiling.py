@@ -9,7 +9,7 @@ from functools import partial
 
 from workbench import poly
 from workbench.errors import ScheduleError
-from workbench.poly.programs.loop_names import in_block, loop_of, loops_of, over_blocks
+from workbench.poly.programs.loop_names import in_block, loop_of, over_blocks
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree, path
 from workbench.schedules.analysis.blocking import Blocking, at_least, blocking
@@ -17,7 +17,7 @@ from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import asked, decide, sizes_near
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.memory.row_fusion import row_sums, shares_its_nest
-from workbench.schedules.recipes.try_steps import changed
+from workbench.schedules.recipes.try_steps import changed, ordered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize, reorder, split, tile, unroll, vectorize
 from workbench.schedules.transform import applied
@@ -184,7 +184,7 @@ def _abreast(schedule: Schedule, identifier: str, plan: Blocking, *, in_lanes: b
     schedule = tile({loop_of(name, d): s for d, s in rows.items()}).on(schedule) if rows else schedule
     others, reduced = ([d for d in own if d not in (*rows, plan.vector)] for own in (shape.free, shape.reduced))
     order = [*others, *map(over_blocks, rows), *reduced, plan.vector, *map(in_block, rows)]
-    schedule = applied(schedule, reorder(*loops_of(name, order)))
+    schedule = ordered(schedule, name, order)
     for d in list(rows)[: len(rows) - in_lanes]:
         schedule = unroll(loop_of(name, d).inner).on(schedule)
     return vectorize(loop_of(name, list(rows)[-1]).inner).on(schedule) if in_lanes else schedule

@@ -8,11 +8,10 @@ most of the last cache anyway, Y goes to memory directly.
 
 from __future__ import annotations
 
-from workbench.lang.algebra.normal_form import constant
 from workbench.poly.programs.marks import NontemporalStores
-from workbench.poly.programs.program import Array, Program, ProgramStatement
+from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import marked, path
-from workbench.poly.regions.storage import elements
+from workbench.poly.regions.storage import array_bytes
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.scheduled_program import Schedule
@@ -34,7 +33,7 @@ def with_nontemporal_stores(schedule: Schedule, target: Target) -> Schedule:
         return schedule
     done = marked(schedule.tree, NontemporalStores)
     for own in program.statements:
-        large = (_bytes(program.arrays[own.targets[0][0]]) or 0) > target.cache_bytes[1]
+        large = (array_bytes(program.arrays[own.targets[0][0]]) or 0) > target.cache_bytes[1]
         fits = own.id not in done and large and touched_once(program, own) and _in_whole_vectors(schedule, own, target)
         if fits and decide(f"{own.name}_past_caches", usual, (False, True)):
             schedule = nontemporal(own.name).on(schedule)
@@ -51,14 +50,8 @@ def touched_once(program: Program, own: ProgramStatement) -> bool:
 
 def beyond_caches(program: Program, target: Target, part: float = FULL) -> bool:
     """Whether inputs and outputs together take more than a part of the last cache."""
-    sizes = [_bytes(a) for a in program.arrays.values() if a.role in ("input", "output")]
+    sizes = [array_bytes(a) for a in program.arrays.values() if a.role in ("input", "output")]
     return None not in sizes and sum(s or 0 for s in sizes) > part * target.cache_bytes[2]
-
-
-def _bytes(array: Array) -> int | None:
-    """Bytes of an array; None if its extents are not numbers."""
-    cells = constant(elements(array))
-    return None if cells is None else cells * array.dtype.bytes
 
 
 def _in_whole_vectors(schedule: Schedule, own: ProgramStatement, target: Target) -> bool:

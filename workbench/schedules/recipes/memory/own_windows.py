@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from math import prod
 
 from workbench.errors import ScheduleError
-from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Index
-from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Loop, path
+from workbench.poly.regions.storage import array_bytes
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import find_loop
 from workbench.schedules.recipes.decisions import decide
-from workbench.schedules.recipes.loops.tile_fusion import computed_at, deepest
+from workbench.schedules.recipes.memory.tile_fusion import computed_at, deepest, maker_and_user
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize, reorder, serial, split
 from workbench.schedules.transform import Transform
@@ -31,7 +30,7 @@ from workbench.target import Target
 LEAST = 4
 """Rows of a block."""
 
-TWICE = 1.3
+MOST_RECOMPUTED = 1.3
 """Times as many instances as before, at most: blocks share the rows at their borders."""
 
 
@@ -47,24 +46,22 @@ def with_own_windows(schedule: Schedule, target: Target) -> Schedule:
 
 
 def _inside(schedule: Schedule, array: str, target: Target) -> Schedule:
-    program = schedule.program
-    made = [s for s in program.statements if any(t == array for t, _ in s.targets)]
-    users = [s for s in program.statements if s not in made and any(r.tensor == array for r in reads_of(*s.values))]
-    if len(made) != 1 or len(users) != 1 or made[0].kind != "assign":
+    pair = maker_and_user(schedule.program, array)
+    if pair is None:
         return schedule
+    maker, user = pair
     near = target.cache_bytes[0] // 2
-    loop = deepest(schedule, made[0], users[0], array) if _bytes(schedule, array) > near else None
-    if loop is not None and decide(f"{users[0].name}_own_parts", True, (True, False)):
-        return computed_at(schedule, array, f"{users[0].name}/{loop.name}", 1) or schedule
-    around = path(schedule.tree, users[0].id)
-    rows = _rows(schedule, users[0], array, around)
-    if rows is None or target.cores < 2 or any(x.kind == "parallel" for x in path(schedule.tree, made[0].id)):
+    loop = deepest(schedule, maker, user, array) if _held(schedule, array) > near else None
+    if loop is not None and decide(f"{user.name}_own_parts", True, (True, False)):
+        return computed_at(schedule, array, loop_of(user.name, loop.name), 1) or schedule
+    rows = _rows(schedule, user, array, path(schedule.tree, user.id))
+    if rows is None or target.cores < 2 or any(x.kind == "parallel" for x in path(schedule.tree, maker.id)):
         return schedule
-    trip = structure(program, users[0].id).trip(rows.name) or 0
+    trip = structure(schedule.program, user.id).trip(rows.name) or 0
     size = -(-trip // target.cores)
-    if size < LEAST or not decide(f"{users[0].name}_own_windows", True, (True, False)):
+    if size < LEAST or not decide(f"{user.name}_own_windows", True, (True, False)):
         return schedule
-    return _in_blocks(schedule, array, f"{users[0].name}/{rows.name}", size) or schedule
+    return _in_blocks(schedule, array, loop_of(user.name, rows.name), size) or schedule
 
 
 def _rows(schedule: Schedule, user: ProgramStatement, array: str, around: Sequence[Loop]) -> Loop | None:
@@ -83,26 +80,24 @@ def _rows(schedule: Schedule, user: ProgramStatement, array: str, around: Sequen
     if divided is None or divided is rows:
         return None if divided is None else rows
     others = {r.array for r in shape.reads if r.array != array}
-    sizes = {name: _bytes(schedule, name) for name in (array, *others)}
-    return rows if sum(sizes[name] for name in others) <= sizes[array] else None
+    return rows if sum(_held(schedule, name) for name in others) <= _held(schedule, array) else None
 
 
-def _bytes(schedule: Schedule, array: str) -> int:
-    found = schedule.program.arrays[array]
-    return prod(constant(e) or 0 for e in found.extent) * found.dtype.bytes
+def _held(schedule: Schedule, array: str) -> int:
+    return array_bytes(schedule.program.arrays[array]) or 0
 
 
-def _in_blocks(schedule: Schedule, array: str, rows: str, size: int) -> Schedule | None:
+def _in_blocks(schedule: Schedule, array: str, rows: LoopName, size: int) -> Schedule | None:
     """A block of rows for each core, with what it reads of the array computed in it; None where that does not help."""
-    user = rows.partition("/")[0]
     site = find_loop(schedule.program, schedule.tree, rows)
     outside = site.band.loops[: site.position]
-    steps: list[Transform] = [serial(f"{user}/{x.name}") for x in (*outside, site.loop) if x.kind == "parallel"]
-    steps.append(split(rows, size))
+    blocks = split(rows, size)
+    steps: list[Transform] = [serial(rows.beside(x.name)) for x in (*outside, site.loop) if x.kind == "parallel"]
+    steps.append(blocks)
     if outside:
-        steps.append(reorder(f"{rows}_o", *(f"{user}/{x.name}" for x in outside)))
+        steps.append(reorder(blocks.outer, *loops_of(rows.statement, (x.name for x in outside))))
     try:
-        after = reduce(lambda found, step: step.on(found), [*steps, parallelize(f"{rows}_o")], schedule)
+        after = reduce(lambda found, step: step.on(found), [*steps, parallelize(blocks.outer)], schedule)
     except ScheduleError:
         return None
-    return computed_at(after, array, f"{rows}_o", TWICE)
+    return computed_at(after, array, blocks.outer, MOST_RECOMPUTED)

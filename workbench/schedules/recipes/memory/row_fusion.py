@@ -13,9 +13,9 @@ from functools import lru_cache
 from math import prod
 
 from workbench import poly
-from workbench.lang.algebra.normal_form import constant
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import statements
+from workbench.poly.regions.storage import array_bytes
 from workbench.schedules.analysis.blocking import blocking
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.try_steps import top
@@ -75,12 +75,6 @@ def _walks_alike(program: Program, shape: Structure, other: Structure, target: T
 
 def is_large(program: Program, array: str, target: Target) -> bool:
     """Whether an array does not stay in the second cache; one whose extents are symbols is taken not to."""
-    size = _bytes(program, array)
+    size = array_bytes(program.arrays[array])
     return size is None or size > target.cache_bytes[1]
-
-
-def _bytes(program: Program, array: str) -> int | None:
-    """Bytes of an array; None if its extents are symbols."""
-    extents = [constant(e) for e in program.arrays[array].extent]
-    return None if None in extents else prod(e or 0 for e in extents) * program.arrays[array].dtype.bytes
 

@@ -15,13 +15,14 @@ from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.loop_names import in_block, loop_of, over_blocks
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
-from workbench.schedules.recipes.products.panels import by_instruction, grouped, paneled, plain_read
+from workbench.schedules.recipes.products.panels import by_instruction, grouped, plain_read, with_panel
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.products.window_threads import Cut, candidates, divided
 from workbench.schedules.scheduled_program import Schedule
@@ -221,18 +222,18 @@ def _scheduled(
 ) -> Schedule:
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
     batches, rows = _outside(shape, plan.weights, plan.lanes, plan.pixels)
-    inside = [*rows[:-1], f"{plan.pixels}_o"]
+    inside = [*rows[:-1], over_blocks(plan.pixels)]
     if plan.threads in inside:
         inside = [plan.threads, *(x for x in inside if x != plan.threads)]
-    outer = [*batches, f"{plan.lanes}_o", *inside]
-    cells = f"{plan.pixels}_i", f"{plan.lanes}_i"
+    outer = [*batches, over_blocks(plan.lanes), *inside]
+    cells = in_block(plan.pixels), in_block(plan.lanes)
     sizes = {plan.lanes: plan.width, plan.pixels: plan.height}
     schedule = beside(schedule, identifier, together=True)
     schedule = tiled(schedule, identifier, sizes, (outer, shape.reduced, cells))
-    home, cut = f"{name}/{plan.lanes}_o", (plan.lanes, plan.width)
+    home, cut = loop_of(name, over_blocks(plan.lanes)), (plan.lanes, plan.width)
     count = None if group is None or group[1].count == 1 else (group[0], group[1].count)
     before = {*schedule.program.arrays}
-    schedule = paneled(schedule, plan.weights, home, cut, batches=batches, lanes=True, group=count)
+    schedule = with_panel(schedule, plan.weights, home, cut, batches=batches, lanes=True, group=count)
     if group is not None:
         dim, words = group
         schedule = grouped(schedule, _picture(shape, plan.weights), home, (dim, words.count))
@@ -240,4 +241,4 @@ def _scheduled(
             schedule = widen(buffer, words.wide).on(schedule)
         full = (shape.trip(dim) or 1) % words.count == 0
         schedule = by_instruction(schedule, name, (dim, *cells), words, full=full)
-    return parallelize(f"{name}/{plan.threads}").on(schedule)
+    return parallelize(loop_of(name, plan.threads)).on(schedule)

@@ -13,6 +13,7 @@ from math import prod
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import DTYPES
 from workbench.lang.expr import Binary, Cast, Expr, Read
+from workbench.poly.programs.loop_names import loop_of
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, Touch, structure
 from workbench.schedules.kernels.product_frame import Form, ProductInstruction
@@ -21,10 +22,9 @@ from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.direct_convolution import convolved
 from workbench.schedules.recipes.products.packing import packed
 from workbench.schedules.recipes.products.product_blocks import Words
-from workbench.schedules.recipes.try_steps import attempt
+from workbench.schedules.recipes.try_steps import attempt, ordered
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import merge, parallelize, reorder, replace, tile
-from workbench.schedules.transform import applied
+from workbench.schedules.steps import merge, parallelize, replace, tile
 from workbench.target import Target
 
 SHORTEST = {"row": 4, "column": 8, "depth": 8}
@@ -181,18 +181,18 @@ def _replaced(
     shared = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
     divided, size = _divided(shape, found, own, target)
     if shared is None and target.cores > 1 and size < (shape.trip(divided) or 1):
-        schedule = tile({f"{name}/{divided}": size}).on(schedule)
-        shared = f"{divided}_o"
-        inside = [f"{d}_i" if d == divided else d for d in inside]
+        cut = tile({loop_of(name, divided): size})
+        schedule, shared = cut.on(schedule), cut.blocks[0].loop
+        inside = [cut.points[0].loop if d == divided else d for d in inside]
         batches = [shared, *batches]
     batches.sort(key=lambda d: d != shared)
-    schedule = applied(schedule, reorder(*(f"{name}/{d}" for d in (*batches, *others, *inside))))
+    schedule = ordered(schedule, name, (*batches, *others, *inside))
     kernel = product_kernel(own, found.left, found.right, found.form)
-    schedule = replace(f"{name}/{inside[0]}", kernel.name).on(schedule)
+    schedule = replace(loop_of(name, inside[0]), kernel.name).on(schedule)
     if shared is None:
         return schedule
     schedule = _begun(schedule, name, shared, {} if shared in shape.free else {divided: size})
-    return parallelize(f"{name}/{shared}").on(schedule)
+    return parallelize(loop_of(name, shared)).on(schedule)
 
 
 def _begun(schedule: Schedule, name: str, shared: str, sizes: dict[str, int]) -> Schedule:
@@ -200,7 +200,7 @@ def _begun(schedule: Schedule, name: str, shared: str, sizes: dict[str, int]) ->
     first = f"{name}.init"
     if first not in {s.name for s in schedule.program.statements}:
         return schedule
-    cut = [tile({f"{first}/{d}": size}) for d, size in sizes.items()]
+    cut = [tile({loop_of(first, d): size}) for d, size in sizes.items()]
     return attempt(schedule, *cut, merge(first, name, loops={shared: shared}))
 
 

@@ -2,6 +2,10 @@
 
 The panel of one operand that a block of the reduction needs is copied into the order in which registers read it.  Then
 a register tile walks through memory with stride 1, and few pages are in use at once.
+
+Whether a product is packed, `packing` says here: enough multiplications, both operands reused.  How large the blocks
+are, `sized` of `product_blocks.py`; what the copies look like, `panels.py`.  Products that are not packed are tiled by
+`recipes/loops/tiling.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Read, index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.loop_names import in_block, loop_of, loops_of, over_blocks
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import path, statements
 from workbench.schedules.analysis.structure import Structure, in_place, multiplies, structure
@@ -20,7 +25,7 @@ from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along, thinned
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
-from workbench.schedules.recipes.products.panels import by_instruction, copied_rows, paneled, plain_read, runs_along
+from workbench.schedules.recipes.products.panels import by_instruction, copied_rows, plain_read, runs_along, with_panel
 from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
 from workbench.schedules.recipes.try_steps import changed, top
 from workbench.schedules.scheduled_program import Schedule
@@ -29,7 +34,6 @@ from workbench.target import Target
 
 WORK = 1 << 18
 """Fewer multiplications are not worth a copy: of products of 64³ every operand fits the first cache as it is."""
-
 
 CODED_WORK = 1 << 21
 """The same where the rows are copied in another code: of products of 64³ that takes a quarter of the time."""
@@ -154,27 +158,27 @@ def _blocked(schedule: Schedule, identifier: str, plan: Packing) -> Schedule:
 def _in_blocks(schedule: Schedule, identifier: str, plan: Packing, *, together: bool) -> Schedule:
     name = schedule.program.statement(identifier).name
     schedule = beside(schedule, identifier, together=together)
-    schedule = fuse(*(f"{name}/{d}" for d in plan.run)).on(schedule) if plan.run else schedule
-    cut = {f"{name}/{d}": size for d, size in plan.blocks.items() if size}
+    schedule = fuse(*loops_of(name, plan.run)).on(schedule) if plan.run else schedule
+    cut: dict[str, int] = {loop_of(name, d): size for d, size in plan.blocks.items() if size}
     schedule = tile(cut).on(schedule) if cut else schedule
     row, column = plan.inside(plan.row), plan.inside(plan.column)
     reduced = [plan.inside(d) for d in structure(schedule.program, identifier).reduced]
-    outside = [*plan.batches, *(f"{d}_o" for d, size in plan.blocks.items() if size)]
-    outside += [f"{column}_o", f"{row}_o"]
-    order = outside, reduced, (f"{row}_i", f"{column}_i")
+    outside = [*plan.batches, *(over_blocks(d) for d, size in plan.blocks.items() if size)]
+    outside += [over_blocks(column), over_blocks(row)]
+    order = outside, reduced, (in_block(row), in_block(column))
     schedule = tiled(schedule, identifier, {row: plan.height, column: plan.width}, order)
-    return parallelize(f"{name}/{plan.threads}").on(schedule) if plan.threads in outside else schedule
+    return parallelize(loop_of(name, plan.threads)).on(schedule) if plan.threads in outside else schedule
 
 
 def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, dim: str) -> Schedule:
     """The panels of an operand: those of rows packed where their block of the reduction begins, those of columns each
     where its cells begin."""
     name = schedule.program.statement(identifier).name
-    home = f"{name}/{_home(schedule, identifier, plan, dim)}"
+    home = loop_of(name, _home(schedule, identifier, plan, dim))
     size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
     words = plan.words
     if words is None:
-        return paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
+        return with_panel(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
     before = {*schedule.program.arrays}
     once = dim == plan.row and not plan.batches and not plan.blocks[plan.depth] and not plan.blocks[plan.row]
     if dim == plan.row and runs_along(schedule, operand, plan.depth):
@@ -182,7 +186,7 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
     else:
         group = (plan.depth, words.count) if words.count > 1 else None
         cut, outer = (dim, size), plan.batches
-        schedule = paneled(schedule, operand, home, cut, batches=outer, lanes=lanes, group=group, once=once)
+        schedule = with_panel(schedule, operand, home, cut, batches=outer, lanes=lanes, group=group, once=once)
     (buffer,) = {*schedule.program.arrays} - before
     narrow = words.wide not in ("", schedule.program.arrays[buffer].dtype.name)
     return widen(buffer, words.wide).on(schedule) if narrow else schedule
@@ -190,7 +194,7 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
 
 def _instructed(schedule: Schedule, identifier: str, plan: Packing, words: Words) -> Schedule:
     name, deep = schedule.program.statement(identifier).name, plan.inside(plan.depth)
-    cells = f"{plan.inside(plan.row)}_i", f"{plan.inside(plan.column)}_i"
+    cells = in_block(plan.inside(plan.row)), in_block(plan.inside(plan.column))
     full = (structure(schedule.program, identifier).trip(plan.depth) or 1) % words.count == 0
     return by_instruction(schedule, name, (deep, *cells), words, full=full)
 
@@ -202,9 +206,9 @@ def _home(schedule: Schedule, identifier: str, plan: Packing, dim: str) -> str:
     anew: then all panels of a block stand there together.
     """
     if dim == plan.column and not plan.blocks[plan.row]:
-        return f"{plan.inside(plan.column)}_o"
+        return over_blocks(plan.inside(plan.column))
     around = [x.name for x in path(schedule.tree, identifier)]
     if dim == plan.row and plan.blocks[plan.row]:
-        return f"{dim}_o"
-    wanted = [f"{d}_o" for d in (plan.depth, plan.column) if plan.blocks[d]]
-    return next((x for x in (*wanted, *reversed(plan.batches)) if x in around), f"{plan.inside(plan.column)}_o")
+        return over_blocks(dim)
+    wanted = [over_blocks(d) for d in (plan.depth, plan.column) if plan.blocks[d]]
+    return next((x for x in (*wanted, *reversed(plan.batches)) if x in around), over_blocks(plan.inside(plan.column)))

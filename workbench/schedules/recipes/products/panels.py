@@ -6,23 +6,27 @@ from collections.abc import Collection
 
 from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
-from workbench.poly.derive.buffers import reads
+from workbench.poly.dependence.questions import statement_id
+from workbench.poly.derive.buffers import loads_of, reads
 from workbench.poly.derive.deriving import fresh_name
 from workbench.poly.programs.addresses import step_of
+from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.tree import loops, path, statements
 from workbench.schedules.analysis.structure import Structure
-from workbench.schedules.edit import find_loop, rest_of
+from workbench.schedules.edit import find_loop, own_loops, rest_of
 from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.recipes.products.product_blocks import Words
+from workbench.schedules.recipes.staging import staged
+from workbench.schedules.recipes.try_steps import ordered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
+    Split,
     add_unit_loop,
     fuse,
     pad,
     reorder,
     replace,
     split,
-    stage,
     transform_layout,
     unroll,
     vectorize,
@@ -42,9 +46,9 @@ def plain_read(shape: Structure, dim: str) -> Read | None:
     return read if len(plain) == len(read.subscripts) else None
 
 
-def paneled(
-    schedule: Schedule, operand: Read, home: str, cut: tuple[str, int], *, batches: Collection[str] = (), lanes: bool,
-    group: tuple[str, int] | None = None, once: bool = False,
+def with_panel(
+    schedule: Schedule, operand: Read, home: LoopName, cut: tuple[str, int], *, batches: Collection[str] = (),
+    lanes: bool, group: tuple[str, int] | None = None, once: bool = False,
 ) -> Schedule:  # fmt: skip
     """The operand copied where an iteration of the loop `home` begins, in panels of `cut` = (dim, size).
 
@@ -56,9 +60,7 @@ def paneled(
     """
     if once or is_known(operand.tensor):
         schedule, home = _once(schedule, home)
-    before = {*schedule.program.arrays}
-    schedule = stage(_meant(schedule, operand, home), home).on(schedule)
-    (buffer,) = {*schedule.program.arrays} - before
+    schedule, buffer = staged(schedule, _meant(schedule, operand, home), home)
     dim, size = cut
     dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
     outer = [d for d in dims if d in batches]
@@ -78,26 +80,34 @@ def runs_along(schedule: Schedule, operand: Read, dim: str) -> bool:
     return step is not None and step.constant == 1
 
 
-def copied_rows(schedule: Schedule, operand: Read, home: str, dim: str, *, once: bool) -> Schedule:
+def copied_rows(schedule: Schedule, operand: Read, home: LoopName, dim: str, *, once: bool) -> Schedule:
     """The operand copied as it lies where an iteration of the loop `home` begins, or `once` before everything else.
 
     before → after:  A(m, k)   →   A_local(m, k)      in lanes along the dim k
     """
     if once or is_known(operand.tensor):
         schedule, home = _once(schedule, home)
-    before = {*schedule.program.arrays}
-    schedule = stage(_meant(schedule, operand, home), home).on(schedule)
-    (buffer,) = {*schedule.program.arrays} - before
-    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
-    own = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
+    schedule, buffer = staged(schedule, _meant(schedule, operand, home), home)
     dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
-    return vectorize(f"{load.name}/{own[dims.index(dim)]}").on(schedule)
+    return vectorize(_copying(schedule, buffer)[dims.index(dim)]).on(schedule)
 
 
-def _once(schedule: Schedule, home: str) -> tuple[Schedule, str]:
+def _once(schedule: Schedule, home: LoopName) -> tuple[Schedule, LoopName]:
     """A loop of one iteration around the nest of a loop, and its name."""
-    name, once = home.rpartition("/")[0], fresh_name("once", {x.name for x in loops(schedule.tree)})
-    return add_unit_loop(name, 0, name=once).on(schedule), f"{name}/{once}"
+    once = add_unit_loop(home.statement, 0, name=fresh_name("once", {x.name for x in loops(schedule.tree)}))
+    return once.on(schedule), once.made
+
+
+def _copying(schedule: Schedule, buffer: str) -> list[LoopName]:
+    """The loops that only the copy into a buffer is in."""
+    load = loads_of(schedule.program, buffer)[0]
+    return [loop_of(load.name, loop) for loop in own_loops(schedule.tree, load.id)]
+
+
+def _cut(loop: LoopName, size: int, names: tuple[str, str]) -> Split:
+    """The loop in pieces, called after it with these words."""
+    outer, inner = (loop.part(word).loop for word in names)
+    return split(loop, size, names=(outer, inner))
 
 
 def _meant(schedule: Schedule, operand: Read, home: str) -> str:
@@ -110,56 +120,46 @@ def _meant(schedule: Schedule, operand: Read, home: str) -> str:
 
 def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool) -> Schedule:
     """The copy panel by panel, in lanes or unrolled along the dimension that was cut."""
-    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
-    own = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
-    cut = own[position]
-    names = (f"{cut}_panel", f"{cut}_lane")
-    schedule = split(f"{load.name}/{cut}", size, names=names).on(schedule)
-    others = [x for x in own if x != cut]
-    schedule = applied(schedule, reorder(*(f"{load.name}/{x}" for x in (names[0], *others, names[1]))))
+    own = _copying(schedule, buffer)
+    panels = _cut(own[position], size, ("panel", "lane"))
+    others = [*own[:position], *own[position + 1 :]]
+    schedule = applied(panels.on(schedule), reorder(panels.outer, *others, panels.inner))
     if position == 0 and len(others) > 1:  # rows of the operand follow one another: one long loop
-        schedule = fuse(*(f"{load.name}/{x}" for x in others)).on(schedule)
-    return (vectorize if lanes else unroll)(f"{load.name}/{names[1]}").on(schedule)
+        schedule = fuse(*others).on(schedule)
+    return (vectorize if lanes else unroll)(panels.inner).on(schedule)
 
 
 def _copied_words(
     schedule: Schedule, buffer: str, cut: tuple[int, int], group: tuple[int, int], *, along: bool
 ) -> Schedule:
     """The copy panel by panel, in it word by word: each of neighbours, or of as many rows that are exchanged."""
-    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
-    own = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
+    own = _copying(schedule, buffer)
     row, deep = own[cut[0]], own[group[0]]
-    for loop, size, ends in ((row, cut[1], ("panel", "lane")), (deep, group[1], ("group", "term"))):
-        schedule = split(f"{load.name}/{loop}", size, names=(f"{loop}_{ends[0]}", f"{loop}_{ends[1]}")).on(schedule)
-    others = [f"{x}_group" if x == deep else x for x in own if x != row]
-    inner = [f"{row}_lane", f"{deep}_term"] if along else [f"{deep}_term", f"{row}_lane"]
-    order = (f"{row}_panel", *others, *inner)
-    schedule = applied(schedule, reorder(*(f"{load.name}/{x}" for x in order)))
-    return unroll(f"{load.name}/{deep}_term").on(schedule)
+    panels, words = _cut(row, cut[1], ("panel", "lane")), _cut(deep, group[1], ("group", "term"))
+    others = [words.outer if x == deep else x for x in own if x != row]
+    inner = (panels.inner, words.inner) if along else (words.inner, panels.inner)
+    schedule = applied(words.on(panels.on(schedule)), reorder(panels.outer, *others, *inner))
+    return unroll(words.inner).on(schedule)
 
 
-def grouped(schedule: Schedule, operand: Read, home: str, group: tuple[str, int]) -> Schedule:
+def grouped(schedule: Schedule, operand: Read, home: LoopName, group: tuple[str, int]) -> Schedule:
     """The operand copied before everything else, so many cells of a dim side by side: I_local(c / 4, y, x, c % 4)."""
     schedule, home = _once(schedule, home)
-    before = {*schedule.program.arrays}
-    schedule = stage(_meant(schedule, operand, home), home).on(schedule)
-    (buffer,) = {*schedule.program.arrays} - before
+    schedule, buffer = staged(schedule, _meant(schedule, operand, home), home)
     dim, count = group
     if count == 1:
         return schedule
     place = next(n for n, s in enumerate(operand.subscripts) if isinstance(s, Index) and s.name == dim)
     names = [f"d{n}" for n in range(len(operand.subscripts))]
     cells = [f"{d} / {count}" if n == place else d for n, d in enumerate(names)]
-    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
-    own = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
+    own = _copying(schedule, buffer)
     layout = f"({', '.join(names)}) -> ({', '.join((*cells, f'{names[place]} % {count}'))})"
     schedule = transform_layout(buffer, layout).on(schedule)
-    deep = own[place]
-    schedule = split(f"{load.name}/{deep}", count, names=(f"{deep}_group", f"{deep}_term")).on(schedule)
-    others = [f"{x}_group" if x == deep else x for x in own]
-    inner = [f"{deep}_term"] if others[-1] == f"{deep}_group" else [f"{deep}_term", others.pop()]
-    schedule = applied(schedule, reorder(*(f"{load.name}/{x}" for x in (*others, *inner))))
-    return unroll(f"{load.name}/{deep}_term").on(schedule)
+    words = _cut(own[place], count, ("group", "term"))
+    others = [words.outer if n == place else x for n, x in enumerate(own)]
+    inner = [words.inner] if others[-1] == words.outer else [words.inner, others.pop()]
+    schedule = applied(words.on(schedule), reorder(*others, *inner))
+    return unroll(words.inner).on(schedule)
 
 
 def by_instruction(
@@ -173,15 +173,14 @@ def by_instruction(
     if not words.instruction:
         return schedule
     deep, row, column = tile_loops
-    outer, inner = f"{deep}_o", f"{deep}_i"
-    schedule = split(f"{name}/{deep}", words.count).on(schedule)
-    own = schedule.program.named(name)
-    around = [x.name for x in path(schedule.tree, own.id)] if own else []
+    groups = split(loop_of(name, deep), words.count)
+    schedule, outer, inner = groups.on(schedule), groups.outer.loop, groups.inner.loop
+    around = [x.name for x in path(schedule.tree, statement_id(schedule.program, name))]
     sums = [x for x in around[min(map(around.index, (outer, row))) :] if x not in (row, column, inner)]
     orders: list[tuple[str, ...]] = [(*sums, row, column, inner)]
     if not full:
         orders.insert(0, (row, column, *(x for x in sums if x != outer), outer, inner))
     for order in orders:
-        schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in order)))
-        schedule = schedule if order is orders[-1] else pad(f"{name}/{outer}").on(schedule)
-    return replace(f"{name}/{inner}", words.instruction).on(schedule)
+        schedule = ordered(schedule, name, order)
+        schedule = schedule if order is orders[-1] else pad(groups.outer).on(schedule)
+    return replace(groups.inner, words.instruction).on(schedule)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from workbench.lang.expr import Read
+from workbench.poly.programs.loop_names import fused_name, in_block, over_blocks
 from workbench.records import record
 from workbench.schedules.analysis.blocking import shapes, tile_slots
 from workbench.schedules.analysis.structure import Structure
@@ -70,7 +71,7 @@ class Packing:
 
     def inside(self, dim: str) -> str:
         """The loop over one block of a dim."""
-        return f"{dim}_i" if self.blocks.get(dim) else dim
+        return in_block(dim) if self.blocks.get(dim) else dim
 
 
 def sized(
@@ -89,7 +90,7 @@ def sized(
     """
     run, row, depth = dims
     n, m, k = (prod(shape.trip(d) or 0 for d in own) for own in (run, (row,), (depth,)))
-    column, flat = "_".join(run), len(run) > 1
+    column, flat = fused_name(*run), len(run) > 1
     size = max(v.dtype.bytes for v in shape.statement.values)
     lanes = target.lanes(8 * size)
     if n < LEAST * lanes or m < (1 if flat else REUSE) * target.tile[0]:
@@ -117,7 +118,7 @@ def sized(
         columns = -(-n // division.width) * division.width  # all in one block: there panels are packed for all rows
     blocks = {column: columns, depth: depths, row: rows}
     operand = None if flat or (not words and not decide(f"{name}_pack_columns", True, (True, False))) else reads[0]
-    threads = batch or (f"{column}_o" if division.across else f"{row}_o")
+    threads = batch or over_blocks(column if division.across else row)
     sizes = column, division.width, row, division.height, depth, blocks
     return Packing(*sizes, operand, other, batches, threads, run if flat else (), words)
 

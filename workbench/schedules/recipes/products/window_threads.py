@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from workbench.poly.programs.loop_names import over_blocks
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure
 from workbench.target import Target
@@ -28,12 +29,17 @@ class Cut:
     height: int
     slots: float
 
+    @property
+    def panels(self) -> str:
+        """The loop over panels of filters."""
+        return str(over_blocks(self.filters))
+
     def trips(self, shape: Structure) -> dict[str, int]:
         """How often each loop outside of the reduction turns, in their order."""
         pixels = self.rows[-1]
         blocks = {self.filters: self.width, pixels: self.height}
         dims = (*self.batches, self.filters, *self.rows)
-        return {f"{d}_o" if d in blocks else d: -(-(shape.trip(d) or 1) // blocks.get(d, 1)) for d in dims}
+        return {str(over_blocks(d)) if d in blocks else d: -(-(shape.trip(d) or 1) // blocks.get(d, 1)) for d in dims}
 
 
 def divided(shape: Structure, cut: Cut, target: Target) -> tuple[float, str]:
@@ -47,8 +53,7 @@ def divided(shape: Structure, cut: Cut, target: Target) -> tuple[float, str]:
 def candidates(shape: Structure, cut: Cut) -> Sequence[str]:
     """Loops that threads may divide, what they do by themselves first: the outermost one that turns more than once."""
     trips = cut.trips(shape)
-    outside = [*cut.batches, f"{cut.filters}_o"]
-    usual = outside[0]
+    usual = (*cut.batches, cut.panels)[0]
     return [usual, *(loop for loop, trip in trips.items() if loop != usual and trip > 1)]
 
 
@@ -63,7 +68,7 @@ def _seconds(shape: Structure, cut: Cut, loop: str, target: Target) -> float:
     computed, packed = steps * cut.slots * costs.multiply_add_seconds, depth * vectors * groups
     share = -(-trips[loop] // target.cores) / trips[loop]
     order = [*trips]
-    filters = order.index(f"{cut.filters}_o")
+    filters = order.index(cut.panels)
     shared = order.index(loop) <= filters
     regions = prod(list(trips.values())[: order.index(loop)] if shared else list(trips.values())[: filters + 1])
     packing = packed * costs.copied_vector_seconds * (share if shared else 1.0)

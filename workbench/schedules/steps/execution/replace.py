@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from workbench import poly
 from workbench.errors import ScheduleError, shown
-from workbench.lang.expr import index_names
+from workbench.lang.expr import Read, index_names
 from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Tree, path, statements
 from workbench.records import record
 from workbench.schedules.edit import find_loop, put, sites, spelt
-from workbench.schedules.kernels.lane_instructions import LaneFit, LaneInstruction, lane_fit
+from workbench.schedules.kernels.lane_instructions import LaneInstruction, lane_fit
 from workbench.schedules.kernels.matching import Fit, Work, fit
 from workbench.schedules.kernels.micro_kernels import MicroKernel, ProcessorKernel, known_kernels, registered
 from workbench.schedules.kernels.warp_fits import WarpFit, warp_fit
@@ -91,7 +91,7 @@ def single(schedule: Schedule, part: Band, step: Replace) -> tuple[ProgramStatem
 
 def matched(
     schedule: Schedule, s: ProgramStatement, inner: tuple[Loop, ...], kernel: MicroKernel
-) -> Fit | WarpFit | LaneFit | str:
+) -> Fit | WarpFit | tuple[Read, Read] | str:
     """How the statement, moved by these loops, fits the kernel."""
     if isinstance(kernel, WarpInstruction):
         return warp_fit(kernel, s, inner, path(schedule.tree, s.id)[: -len(inner)], schedule.program.arrays)

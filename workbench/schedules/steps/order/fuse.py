@@ -1,4 +1,7 @@
-"""`fuse`: neighbouring loops of a band become one loop over the product of their iterations (collapse)."""
+"""`fuse`: neighbouring loops of a band become one loop over the product of their iterations, which is loop collapse.
+
+Loop fusion, the loops of two nests as one, is `merge`.
+"""
 
 from __future__ import annotations
 

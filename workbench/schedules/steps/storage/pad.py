@@ -15,7 +15,7 @@ from workbench.schedules.edit import at, counts_blocks, find_loops, leaf_path, r
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.dividing import depth_of, renamed, replaced
-from workbench.schedules.steps.support.in_place import with_program
+from workbench.schedules.steps.support.judged_against_now import with_program
 from workbench.schedules.transform import Transform
 
 

@@ -21,7 +21,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.storage.double_buffer import slotted
 from workbench.schedules.steps.support.dividing import apart, depth_of
-from workbench.schedules.steps.support.in_place import standard_of
+from workbench.schedules.steps.support.judged_against_now import standard_of
 from workbench.schedules.transform import Transform
 
 MOST_STAGES = 64

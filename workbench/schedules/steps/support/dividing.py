@@ -13,7 +13,7 @@ from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree,
 from workbench.poly.sets import isl
 from workbench.schedules.edit import Path, Site, normal, rest_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.support.in_place import with_program
+from workbench.schedules.steps.support.judged_against_now import with_program
 from workbench.schedules.transform import Transform
 
 Names = Mapping[str, tuple[str, ...]]

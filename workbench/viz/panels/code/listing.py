@@ -9,6 +9,7 @@ from workbench.codegen import generate
 from workbench.codegen.kernel import Kernel, Origin
 from workbench.dialects import DIALECTS
 from workbench.errors import WorkbenchError, unknown_name
+from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.tree import loops
 from workbench.poly.threads.grid import on_grid, regions
 from workbench.runtime import this_machine
@@ -108,6 +109,7 @@ def belonging(kernel: Kernel, schedule: Schedule) -> list[Owner]:
 
 # -- Loops that could be bound where a schedule has no kernel yet, each as the step that binds it --
 
+
 def bindings(schedule: Schedule) -> list[Repair]:
     """The legal ones around the first statement that is in no kernel, outermost loops first."""
     try:
@@ -117,7 +119,7 @@ def bindings(schedule: Schedule) -> list[Repair]:
     if region is None:
         return []
     name = schedule.program.statement(region.statements[0]).name
-    steps = [bind(f"{name}/{loop.name}", axis) for loop in region.loops for axis in AXES]
+    steps = [bind(loop_of(name, loop.name), axis) for loop in region.loops for axis in AXES]
     return [{"text": str(step), "step": step.to_json()} for step in _legal(schedule, steps)[:MOST_BINDINGS]]
 
 

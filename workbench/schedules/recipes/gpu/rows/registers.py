@@ -17,8 +17,9 @@ from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.tree import Loop, path
 from workbench.poly.threads.grid import is_block, on_grid
 from workbench.poly.threads.thread_cells import in_registers
-from workbench.schedules.recipes.gpu.fragments import own_loops, staged
+from workbench.schedules.edit import own_loops
 from workbench.schedules.recipes.gpu.shared import WARP, kept, spelled
+from workbench.schedules.recipes.staging import staged
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import bind, reorder, split, transform_layout
 
@@ -84,7 +85,7 @@ def _divided(schedule: Schedule, buffer: str, position: int, count: int, threads
     for copy in copies_of(schedule.program, buffer):
         if copy.kind != "assign":
             raise ScheduleError(f"{buffer} is added to")
-        loop = loop_of(copy.name, own_loops(schedule, copy.id)[-rank:][position])
+        loop = loop_of(copy.name, own_loops(schedule.tree, copy.id)[-rank:][position])
         if count > threads:
             cut = split(loop, threads)
             schedule, loop = reorder(cut.inner, cut.outer).on(cut.on(schedule)), cut.inner

@@ -7,6 +7,7 @@ import pytest
 import workbench as wb
 from workbench.poly.programs.loop_names import LoopName, fused_name, loop_of, loops_of, plain
 from workbench.poly.programs.tree import loops
+from workbench.schedules.transform import Transform
 
 # A sum over windows of three arrays, two statements in one nest: nobody planned for it.
 WINDOWS = """
@@ -61,7 +62,7 @@ def test_names_of_one_nest():
         (wb.add_unit_loop("T", 1, name="once"), lambda step: (step.made,)),
         (wb.unroll_jam("S/j", 2), lambda step: (step.outer, step.inner)),
     ],
-    ids=str,
+    ids=lambda value: str(value) if isinstance(value, Transform) else "",
 )
 def test_the_loops_that_a_step_says_it_makes_are_there(naive, step, made):
     ready = naive | wb.decompose_reduction("S")

@@ -18,6 +18,7 @@ from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, path
+from workbench.poly.regions.storage import array_bytes
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import tile
@@ -27,7 +28,7 @@ from workbench.target import Target
 LEAST = 8
 """Rows of a block."""
 
-TWICE = 1.15
+MOST_RECOMPUTED = 1.15
 """Times as many instances as before, at most, where blocks share rows."""
 
 
@@ -37,7 +38,7 @@ def with_fused_producers(schedule: Schedule, target: Target) -> Schedule:
         extents = [constant(e) for e in array.extent]
         if array.role != "temporary" or array.scope != "global" or None in extents:
             continue
-        if prod(e or 0 for e in extents) * array.dtype.bytes > target.cache_bytes[1]:
+        if (array_bytes(array) or 0) > target.cache_bytes[1]:
             row = prod(e or 0 for e in extents[1:]) * array.dtype.bytes
             schedule = _inside(schedule, array.name, target.cache_bytes[1] // (4 * max(1, row)), target.cores)
     return schedule
@@ -45,14 +46,21 @@ def with_fused_producers(schedule: Schedule, target: Target) -> Schedule:
 
 def _inside(schedule: Schedule, array: str, rows: int, cores: int) -> Schedule:
     """`rows` of the array fill a good part of the second cache."""
-    made = [s for s in schedule.program.statements if any(t == array for t, _ in s.targets)]
-    users = [s for s in schedule.program.statements if s not in made and _reading(s, array)]
-    if len(made) != 1 or len(users) != 1 or made[0].kind != "assign":
+    pair = maker_and_user(schedule.program, array)
+    if pair is None:
         return schedule
-    loop = deepest(schedule, made[0], users[0], array)
+    loop = deepest(schedule, *pair, array)
     if loop is None:
-        return _in_blocks(schedule, users[0], array, rows, cores)
-    return computed_at(schedule, array, loop_of(users[0].name, loop.name), 1) or schedule
+        return _in_blocks(schedule, pair[1], array, rows, cores)
+    return computed_at(schedule, array, loop_of(pair[1].name, loop.name), 1) or schedule
+
+
+def maker_and_user(program: Program, array: str) -> tuple[ProgramStatement, ProgramStatement] | None:
+    """The one assignment that makes an array and the one other statement that reads it; None if there are more."""
+    made = [s for s in program.statements if any(t == array for t, _ in s.targets)]
+    users = [s for s in program.statements if s not in made and _reading(s, array)]
+    alone = len(made) == len(users) == 1 and made[0].kind == "assign"
+    return (made[0], users[0]) if alone else None
 
 
 def computed_at(schedule: Schedule, array: str, loop: str, most: float) -> Schedule | None:
@@ -72,7 +80,7 @@ def _in_blocks(schedule: Schedule, user: ProgramStatement, array: str, rows: int
     """
     loops = path(schedule.tree, user.id)
     if loops and all(schedule.program.arrays[t].scope == "local" for t, _ in user.targets):
-        return computed_at(schedule, array, loop_of(user.name, loops[0].name), TWICE) or schedule
+        return computed_at(schedule, array, loop_of(user.name, loops[0].name), MOST_RECOMPUTED) or schedule
     name = getattr(loops[0].row(user.id), "name", "") if loops else ""
     trip = structure(schedule.program, user.id).trip(name) if name else None
     if trip is None or user.kind != "assign" or loops[0].kind != "serial" or loops[0].name != name:
@@ -85,7 +93,7 @@ def _in_blocks(schedule: Schedule, user: ProgramStatement, array: str, rows: int
         blocked = (blocks := tile({loop_of(user.name, name): block})).on(schedule)
     except ScheduleError:
         return schedule
-    return computed_at(blocked, array, blocks.blocks[0], TWICE) or schedule
+    return computed_at(blocked, array, blocks.blocks[0], MOST_RECOMPUTED) or schedule
 
 
 def _reading(statement: ProgramStatement, array: str) -> list[Read]:

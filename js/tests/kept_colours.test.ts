@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Colours, keepsLine, keepsNode } from '../src/colours';
+import { Colours, keepsLine, keepsNode } from '../src/kept_colours';
 import { code, node } from './programs';
 
 const text = code([

@@ -53,6 +53,7 @@ def test_rows_that_do_not_depend_on_one_another_are_taken_some_at_a_time(monkeyp
     same(op, arrays)
     assert sorted(calls) == [1] * 13
     same(op, arrays, accumulate=None)
+    same(op, arrays, N=13, M=7)
 
 
 @pytest.mark.parametrize("why", DEPENDENT)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { arrayGlyph, arrayRole, form, glyph, role } from '../src/glyphs';
+import { arrayGlyph, arrayRole, form, glyph, role } from '../src/palette';
 
 test('colour and mark together tell 36 statements and 24 arrays apart', () => {
   const numbers = [...Array(36).keys()];

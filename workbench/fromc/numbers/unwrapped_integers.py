@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import reduce
 from itertools import product
 
-from workbench.fromc.numbers.turns import (
+from workbench.fromc.numbers.wraparound import (
     SYMBOLS,
     Case,
     NotWhole,
