@@ -185,7 +185,7 @@ def test_another_model_under_the_name_takes_its_place():
 
 
 @pytest.mark.parametrize("export", ["onnxruntime", "torch_library", "jax"])
-def test_what_is_no_function_of_arrays_is_refused(export, tmp_path, layer):
+def test_what_is_no_function_of_arrays_is_refused(export: str, tmp_path, layer):
     needed = {"onnxruntime": "onnx", "torch_library": "torch"}.get(export, export)
     pytest.importorskip(needed, reason=f"install {needed}: it is not here to export to")
     place: tuple[Path, ...] = {"jax": (), "onnxruntime": (tmp_path,)}.get(export, (tmp_path / "lib.so",))
