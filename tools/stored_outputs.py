@@ -73,7 +73,8 @@ def drawing_of(output: NotebookNode) -> str:
 
 def tidy(text: str) -> str:
     """A text without places on this machine."""
-    for place, name in ((str(ROOT), "."), (sys.prefix, ".venv"), (sys.base_prefix, ""), (str(Path.home()), "~")):
+    # The environment first: it may stand in the project's folder.
+    for place, name in ((sys.prefix, ".venv"), (str(ROOT), "."), (sys.base_prefix, ""), (str(Path.home()), "~")):
         text = text.replace(place, name)
     return re.sub(r"/tmp/[\w./-]+", "/tmp/...", text)
 
