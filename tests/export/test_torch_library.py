@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import workbench as wb
 from tests.export.alone import alone
 from tests.export.test_c_operators import ODD
 from workbench.errors import WorkbenchError
+from workbench.export.dispatch import LEVELS
 
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here to export to")
 
@@ -157,6 +159,19 @@ assert ops.mm(A[:3].to("meta"), B.T.to("meta")).shape == (3, 5)
 """
     for isa in ("avx512", "avx2", "baseline"):
         mm.run(program, LOADED, WORKBENCH_ISA=isa)
+
+
+def test_a_library_for_other_processors_says_so_at_the_call(monkeypatch, tmp_path):
+    for machine, levels in list(LEVELS.items()):
+        monkeypatch.setitem(LEVELS, machine, tuple(replace(level, test="0") for level in levels[-1:]))
+    elsewhere = Written(wb.export.torch_library(wb.operator(MATMUL), tmp_path / "libelsewhere.so"))
+    elsewhere.run(
+        """
+A, B = whole(6, 7), whole(7, 4)
+refused(ValueError, "mm: the library has kernels for other processors only", lambda: ops.mm(A, B))
+""",
+        LOADED,
+    )
 
 
 def test_alone_it_stands_in_compiled_and_exported_programs(mm):
