@@ -67,7 +67,7 @@ def _skews(schedule: Schedule, own: ProgramStatement, x: str, y: str) -> Grid:
 
 
 def _shifts(schedule: Schedule, own: ProgramStatement, x: str, y: str) -> Grid:
-    axes = loops_of(own.name, (loop.name for loop in _loops_of(schedule, own, x, y)))
+    axes = [*loops_of(own.name, (loop.name for loop in _loops_of(schedule, own, x, y)))]
 
     def step(*by: int) -> Transform | None:
         moved = [shift(name, n) for name, n in zip(axes, by, strict=True) if n]
