@@ -86,6 +86,18 @@ def at_once(kind: LoopKind) -> bool:
     return kind == "parallel" or kind in AXES
 
 
+def leaves(tree: Tree) -> Iterator[str]:
+    """The id at each leaf, in order: a malformed tree has a statement more than once."""
+    match tree:
+        case Leaf(s):
+            yield s
+        case Band(_, child) | Mark(_, child):
+            yield from leaves(child)
+        case Sequence(children):
+            for child in children:
+                yield from leaves(child)
+
+
 def statements(tree: Tree) -> tuple[str, ...]:
     """Ids of the statements below, in order of the leaves."""
     match tree:
