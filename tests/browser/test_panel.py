@@ -352,6 +352,12 @@ SAME_LINES = """(() => {
     return headings.size === 1 && both.length > 3 && both.every((number) => one.get(number) === other.get(number));
 })()"""
 
+# What a step costs is asked for those that a view has unfolded.
+WITHOUT_COSTS = """(part) => {
+    const copy = part.cloneNode(true);
+    copy.querySelectorAll('.cost').forEach((cost) => cost.remove());
+    return copy.textContent }"""
+
 
 def agree(page: Page) -> None:
     """Both views show the same, once the kernel has answered."""
@@ -360,7 +366,7 @@ def agree(page: Page) -> None:
     browser.until(f"document.querySelectorAll('.wbp').length === 2 && {settled}")
     same = "(new Set([...document.querySelectorAll('.wbp')].map((e) => e.dataset.place)).size === 1)"
     for part in (".tree", ".code", ".script", ".cells", ".refusal", ".offers"):
-        shown = f"[...document.querySelectorAll('.wbp {part}')].map((e) => e.textContent)"
+        shown = f"[...document.querySelectorAll('.wbp {part}')].map({WITHOUT_COSTS})"
         found = f"(new Set({shown}).size === 1)"
         if part == ".code":
             found = SAME_LINES
