@@ -86,6 +86,13 @@ def package(
     _check_names(families)
     with_torch = find_spec("torch") is not None if torch is None else torch
     project = project_of(families, name, version, license, torch=with_torch)
+    return _written(families, project, folder, figures_of(families, studies_in(what)), with_torch)
+
+
+def _written(
+    families: Mapping[str, Family], project: Project, folder: Path, figures: Mapping[str, Any], with_torch: bool
+) -> Package:
+    """The project in its folder, in the place of an older one, and its wheel."""
     cases = [case for key, family in families.items() for case in cases_of(key, family)]
     place = folder / project.name
     shutil.rmtree(place, ignore_errors=True)
@@ -96,7 +103,6 @@ def package(
     if with_torch:
         made = written_torch(families, home / "libfor_torch.so", home / "for_torch.py", project.module)
         notes += tuple(n for n in made.notes if n not in notes)
-    figures = figures_of(families, studies_in(what))
     texts = {
         "pyproject.toml": pyproject_text(project), "platform_tag.py": hook_text(project),
         "README.md": readme_text(project, families, figures, kernels),

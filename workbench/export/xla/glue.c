@@ -60,7 +60,7 @@ static XLA_FFI_Error *wb_tell(XLA_FFI_Metadata_Extension *asked)
 
 XLA_FFI_Error *wb_handle(XLA_FFI_CallFrame *frame, XLA_FFI_Error *(*execute)(const XLA_FFI_CallFrame *, wb_operator *))
 {
-    __typeof__(frame->extension_start) extension = frame->extension_start; /* its type has another name in every JAX */
+    __typeof__(frame->extension_start) extension = frame->extension_start; /* its type is named otherwise since JAX 0.11 */
     if (extension && extension->type == XLA_FFI_Extension_Metadata)
         return wb_tell((XLA_FFI_Metadata_Extension *)extension);
     const XLA_FFI_Scalar *definition = wb_attribute(frame, "definition", XLA_FFI_AttrType_SCALAR);
