@@ -3,8 +3,9 @@
     python -m bench.models [--networks mlp resnet] [--threads 1 2] [--seconds 1] [--rounds 5] [--out FILE]
 
 Contenders are prepared two at a time, then alternate in rounds; the time of one is the median of its rounds' medians.
-What they compute is compared with eager.  Prints a row a network and number of threads, geometric means, and the
-profile of ours by node; writes JSON.  Memory is the most a process holds while it is timed, less what it held before
+What they compute is compared with eager.  Prints a row a network and number of threads, at its end how long a word takes
+from one processor to the other and back (on a virtual machine that changes), geometric means, and the profile of ours
+by node; writes JSON.  Memory is the most a process holds while it is timed, less what it held before
 it prepared its network: weights, temporaries, compiled code, and the libraries that this contender alone needs.
 """
 
@@ -58,6 +59,7 @@ def compared(network: str, threads: int, seconds: float, rounds: int, folder: Pa
         medians = [statistics.median(turn["batches"]) for turn in turns[name]]
         found[name]["seconds"] = statistics.median(medians)
         found[name]["rounds"] = medians
+        found[name]["round_trips"] = [turn.get("round_trip") for turn in turns[name]]
         found[name]["least"] = min(min(turn["batches"]) for turn in turns[name])
         found[name] |= {key: turns[name][-1][key] for key in ("peak_kilobytes", "own_kilobytes")}
         difference = np.abs(np.load(folder / f"{name}.npy") - expected).max() / np.abs(expected).max()
@@ -79,7 +81,13 @@ def row(one: dict[str, Any]) -> str:
             ratio = f" ({took / own:.2f})" if own and name != "workbench" else ""
             memory = f"{found['own_kilobytes'] / 1024:.0f} MB"
             cells.append(f"{took * 1e3:.3f}, {found['least'] * 1e3:.3f} ms, {memory}{ratio}")
-    return f"{one['network']:18} {one['threads']}  " + "  ".join(f"{cell:32}" for cell in cells)
+    return f"{one['network']:18} {one['threads']}  " + "  ".join(f"{cell:32}" for cell in cells) + _apart(one)
+
+
+def _apart(one: dict[str, Any]) -> str:
+    """How long a word took from one processor to the other and back, while these were timed; "" of one thread."""
+    trips = [trip for found in one["contenders"].values() for trip in found.get("round_trips", ()) if trip]
+    return f"{min(trips) * 1e9:.0f} to {max(trips) * 1e9:.0f} ns" if trips else ""
 
 
 def means(results: list[dict[str, Any]]) -> list[str]:

@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from bench.handoff import round_trip
 from bench.pinning import pin
 from bench.prepared import Unavailable
 
@@ -21,6 +22,8 @@ SETTLE_SECONDS = 0.03
 class Server:
     """What requests ask for, by the methods of a worker's bench."""
 
+    threads = 1
+
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Do what a request says."""
         match request.pop("do"):
@@ -29,7 +32,7 @@ class Server:
             case "results":
                 return self.results(Path(request["file"]))
             case "time":
-                return self.time(**request)
+                return self.time(**request) | ({"round_trip": round_trip()} if self.threads > 1 else {})
             case unknown:
                 raise ValueError(f"unknown request {unknown!r}")
 
@@ -49,6 +52,7 @@ class Server:
 def serve(bench: Server, threads: int) -> None:
     """Let a bench answer until there are no more requests."""
     pin(threads)
+    bench.threads = threads
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
