@@ -3,10 +3,10 @@
     python -m bench.models [--networks mlp resnet] [--threads 1 2] [--seconds 1] [--rounds 5] [--out FILE]
 
 Contenders are prepared two at a time, then alternate in rounds; the time of one is the median of its rounds' medians.
-What they compute is compared with eager.  Prints a row a network and number of threads, at its end how long a word takes
-from one processor to the other and back (on a virtual machine that changes), geometric means, and the profile of ours
-by node; writes JSON.  Memory is the most a process holds while it is timed, less what it held before
-it prepared its network: weights, temporaries, compiled code, and the libraries that this contender alone needs.
+What they compute is compared with eager.  Prints a row a network and number of threads, at its end how long a word
+takes from one processor to the other and back (on a virtual machine that changes), geometric means, and the profile of
+ours by node; writes JSON.  Memory is the most a process holds while it is timed, less what it held before it prepared
+its network: weights, temporaries, compiled code, and the libraries that this contender alone needs.
 """
 
 from __future__ import annotations

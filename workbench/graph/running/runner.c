@@ -1,5 +1,9 @@
 /* Runs the steps of a model in order: each a kernel over addresses, after copies into what it updates. */
 
+#ifdef __linux__
+#define _GNU_SOURCE
+#include <sched.h>
+#endif
 #include <stdint.h>
 #include <time.h>
 
@@ -38,6 +42,46 @@ static int64_t wb_model_now(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+/* Threads that share a processor wait for each other in every loop, for a time slice each: a busy system puts them so,
+   and leaves them so.  Whoever shares one with a thread before it goes to one that none of the team has; the system may
+   move it again.  Looked at once in ten milliseconds. */
+#if defined(_OPENMP) && defined(__linux__)
+int omp_get_thread_num(void);
+enum { WB_MODEL_TEAM = 64, WB_MODEL_LOOK = 10000000 };
+
+static void wb_model_leave(const int *at, int me, int threads) {
+    cpu_set_t allowed, free;
+    int shared = 0;
+    for (int t = 0; t < me; ++t) shared |= at[t] == at[me];
+    if (!shared || sched_getaffinity(0, sizeof allowed, &allowed)) return;
+    free = allowed;
+    for (int t = 0; t < threads; ++t) {
+        if (at[t] >= 0 && at[t] < CPU_SETSIZE) CPU_CLR(at[t], &free);
+    }
+    if (CPU_COUNT(&free) && !sched_setaffinity(0, sizeof free, &free)) sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+static void wb_model_part(int threads) {
+    static int64_t looked;
+    int64_t now = wb_model_now();
+    if (threads > WB_MODEL_TEAM || now - __atomic_load_n(&looked, __ATOMIC_RELAXED) < WB_MODEL_LOOK) return;
+    __atomic_store_n(&looked, now, __ATOMIC_RELAXED);
+    int at[WB_MODEL_TEAM];
+    for (int t = 0; t < threads; ++t) at[t] = -1;
+#pragma omp parallel num_threads(threads)
+    {
+        int me = omp_get_thread_num();
+        at[me] = sched_getcpu();
+#pragma omp barrier
+        if (me > 0) wb_model_leave(at, me, threads);
+    }
+}
+#else
+static void wb_model_part(int threads) {
+    (void)threads;
+}
+#endif
 
 /* What a run of a program has: its tables, then what is its own. */
 typedef struct {
@@ -93,6 +137,7 @@ enum { wb_model_has_threads = 0 };
 __attribute__((visibility("default")))
 int64_t wb_model_run(const wb_model_frame *frame, int64_t begin, int64_t end, int threads, int64_t *nanoseconds) {
     if (wb_model_forked) threads = 1;
+    if (threads > 1) wb_model_part(threads);
     for (int64_t at = begin; at < end; ++at) {
         const wb_model_step *step = &frame->steps[at];
         if (wb_model_has_threads && threads > 1 && step->beside > 1) {
