@@ -69,7 +69,7 @@ def exported_functions() -> Functions:
     }  # fmt: skip
 
 
-class ResidualBlock(nn.Module):
+class ResidualClassifier(nn.Module):
     """(B, 16, 16, 16) images to 10 classes: two convolutions with normalisation around a short cut."""
 
     def __init__(self, functions: Functions) -> None:
@@ -115,7 +115,7 @@ class TransformerBlock(nn.Module):
         return self.head(x + self.down(self.functions["bias_gelu"](hidden, self.bias)).view_as(x))
 
 
-class Tagger(nn.Module):
+class RecurrentTagger(nn.Module):
     """(B, 12) words of 5 to a tag of 5 for each: an LSTM from left to right."""
 
     def __init__(self, functions: Functions, inputs: int = 16, hidden: int = 24) -> None:
@@ -170,9 +170,9 @@ class Task:
 
 
 TASKS = {
-    "residual block": Task(ResidualBlock, images, 1e-2),
+    "residual block": Task(ResidualClassifier, images, 1e-2),
     "transformer block": Task(TransformerBlock, sequences, 3e-3),
-    "LSTM tagger": Task(Tagger, sentences, 1e-2),
+    "LSTM tagger": Task(RecurrentTagger, sentences, 1e-2),
 }
 
 

@@ -59,6 +59,21 @@ def test_public_names_are_counted_by_module():
     assert house_figures.definitions(trees) == {"f": 2, "C": 1}
 
 
+def test_what_a_table_finds_is_not_counted_by_its_name():
+    text = 'def add(x): pass\ndef plus(x): pass\nTABLE: dict[str, F] = {"Add": add, "Sum": (plus_of(add), 2)}'
+    trees = {name: ast.parse(text) for name in "ab"}
+    assert house_figures.definitions(trees) == {"plus": 2}
+
+
+def test_functions_that_differ_by_names_and_types_are_copies():
+    text = "def {0}({1}: {2}) -> {2}:\n {3}\n {4} = [{1}.half(), {1}.other(), {1}.third({5}), 12345]\n return {4}"
+    one = text.format("f", "x", "int", "'Words.'", "both", "1")
+    two = text.format("g", "y", "str", "'Other words.'", "pair", "1")
+    other = text.format("h", "y", "str", "'Other words.'", "pair", "2")
+    trees = {name: ast.parse(each) for name, each in (("a", one), ("b", two), ("c", other))}
+    assert house_figures.copies(trees) == [("a.f", "b.g")]
+
+
 def test_a_file_is_entered_where_a_function_of_it_runs():
     nothing = house_figures.entered(ROOT, "p = wb.operator(TEXT)\n#\nlen(TEXT)")
     parsed = house_figures.entered(ROOT, "import workbench.lang\n#\nwb.operator(TEXT)")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import sys
 from functools import cache
 
 import pytest
 
-from tests.support import PACKAGE, imports, module_name, sources, statements
+from tests.support import PACKAGE, ROOT, imports, module_name, sources, statements
+
+sys.path.insert(0, str(ROOT / "tools"))
+import house_figures
 
 BASE = (
     "errors", "records", "deferred", "dialects", "target", "target_costs", "target_cpus", "target_gpus", "settings",
@@ -129,26 +133,13 @@ def place(name: str) -> int | None:
 def own_imports(importer: str, text: str) -> list[tuple[int, str]]:
     """(line, module) of what a module takes from its own room when it runs: also by `import_module`, types not."""
     tree = ast.parse(text)
-    typed = {id(n) for top in tree.body if _is_typing(top) for n in ast.walk(top)}
+    typed = {id(n) for top in tree.body if house_figures.is_typing(top) for n in ast.walk(top)}
     found = []
     for node in ast.walk(tree) if "import_module" in text else statements(tree):
         if id(node) not in typed:
-            found += [(node.lineno, name) for name in _imported(node) if name.split(".")[:2] == importer.split(".")[:2]]
+            names = house_figures.imported(node, modules())
+            found += [(node.lineno, name) for name in names if name.split(".")[:2] == importer.split(".")[:2]]
     return found
-
-
-def _is_typing(node):
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-
-
-def _imported(node):
-    match node:
-        case ast.ImportFrom(str(module), names, 0):
-            yield from (full if (full := f"{module}.{alias.name}") in modules() else module for alias in names)
-        case ast.Import(names):
-            yield from (alias.name for alias in names)
-        case ast.Call(ast.Name("import_module"), [ast.Constant(str(name))]):
-            yield name
 
 
 @cache

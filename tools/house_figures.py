@@ -9,6 +9,7 @@ A file is entered when one of its functions is called; what is only imported doe
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import os
 import statistics
@@ -33,6 +34,9 @@ WAYS = {
 }
 TEXT = "def product(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }"
 
+LEAST_TEXT = 80
+"""Functions with fewer characters are not worth a place of their own."""
+
 Graph = dict[str, set[str]]
 
 
@@ -50,6 +54,7 @@ def figures(root: Path) -> dict[str, int | str]:
         "files in the fullest folder": max(folders.values()),
         "import circles, of so many files": f"{len(circles)}: {', '.join(map(str, circles)) or 'none'}",
         "public names defined more than once": sum(n > 1 for n in definitions(trees).values()),
+        "functions that stand twice, word for word": sum(len(names) - 1 for names in copies(trees)),
         "public names of `workbench`": int(_run(root, "import workbench; print(len(workbench.__all__))")),
         **{f"files entered {way}": entered(root, code) for way, code in WAYS.items()},
     }
@@ -95,9 +100,54 @@ def _close(
 
 
 def definitions(trees: dict[str, ast.Module]) -> Counter[str]:
-    """Public functions and classes at the top of modules → in how many they are defined."""
-    own = ({n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)} for tree in trees.values())
-    return Counter(name for names in own for name in names if not name.startswith("_"))
+    """Public functions and classes at the top of modules → in how many they are defined.
+
+    What a table of its own module holds (`"Add": add`) is found there, whatever it is called.
+    """
+    return Counter(name for tree in trees.values() for name in _names(tree) - _in_tables(tree))
+
+
+def _names(tree: ast.Module) -> set[str]:
+    found = (node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    return {name for name in found if not name.startswith("_")}
+
+
+def _in_tables(tree: ast.Module) -> set[str]:
+    """Names that are values of a dictionary at the top of a module, by themselves or inside of them."""
+    tables = [n.value for n in tree.body if isinstance(n, ast.Assign | ast.AnnAssign) and isinstance(n.value, ast.Dict)]
+    values = (part for table in tables for value in table.values for part in ast.walk(value))
+    return {part.id for part in values if isinstance(part, ast.Name)}
+
+
+def copies(trees: dict[str, ast.Module]) -> list[tuple[str, ...]]:
+    """Functions at the top of modules that are the same but for names and types, as `module.function`."""
+    found: dict[str, list[str]] = {}
+    for name, tree in trees.items():
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and len(text := _anonymous(node)) >= LEAST_TEXT:
+                found.setdefault(text, []).append(f"{name}.{node.name}")
+    return sorted(tuple(names) for names in found.values() if len(names) > 1)
+
+
+def _anonymous(function: ast.FunctionDef) -> str:
+    """The text of a function without its name, words and types, arguments and variables called by their order."""
+    node = copy.deepcopy(function)
+    node.body = (node.body[1:] if ast.get_docstring(node) else node.body) or [ast.Pass()]
+    node.name, node.returns, node.decorator_list = "f", None, []
+    order = {function.name: "f"}
+    for part in ast.walk(node):
+        match part:
+            case ast.arg(name):
+                part.annotation = None
+                order.setdefault(name, f"a{len(order)}")
+            case ast.Name(name, ast.Store()):
+                order.setdefault(name, f"a{len(order)}")
+    for part in ast.walk(node):
+        if isinstance(part, ast.arg):
+            part.arg = order[part.arg]
+        if isinstance(part, ast.Name):
+            part.id = order.get(part.id, part.id)
+    return ast.unparse(node)
 
 
 def entered(root: Path, code: str) -> int:
@@ -127,21 +177,25 @@ def _run(root: Path, script: str) -> str:
 
 
 def _imported(tree: ast.Module, known: set[str]) -> Iterator[str]:
-    typed = {id(n) for top in ast.walk(tree) if _is_typing(top) for n in ast.walk(top)}
+    typed = {id(n) for top in ast.walk(tree) if is_typing(top) for n in ast.walk(top)}
     for node in ast.walk(tree):
-        match node:
-            case _ if id(node) in typed:
-                continue
-            case ast.ImportFrom(str(module), names, 0):
-                full = [name if (name := f"{module}.{alias.name}") in known else module for alias in names]
-                yield from (name for name in full if name in known)
-            case ast.Import(names):
-                yield from (alias.name for alias in names if alias.name in known)
-            case ast.Call(ast.Name("import_module"), [ast.Constant(str(name))]) if name in known:
-                yield name
+        if id(node) not in typed:
+            yield from (name for name in imported(node, known) if name in known)
 
 
-def _is_typing(node: ast.AST) -> bool:
+def imported(node: ast.AST, known: set[str]) -> Iterator[str]:
+    """Modules that one node imports, also by `import_module`; of a package's names those that are `known` modules."""
+    match node:
+        case ast.ImportFrom(str(module), names, 0):
+            yield from (full if (full := f"{module}.{alias.name}") in known else module for alias in names)
+        case ast.Import(names):
+            yield from (alias.name for alias in names)
+        case ast.Call(ast.Name("import_module"), [ast.Constant(str(name))]):
+            yield name
+
+
+def is_typing(node: ast.AST) -> bool:
+    """Whether what stands inside is for type checkers alone."""
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 

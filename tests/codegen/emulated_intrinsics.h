@@ -54,8 +54,8 @@ WB_BF16(_mm512_dpbf16_ps, __m512, __m512bh, 16)
 WB_BF16(_mm256_dpbf16_ps, __m256, __m256bh, 8)
 WB_BF16(_mm_dpbf16_ps, __m128, __m128bh, 4)
 
-static uint8_t wb_tile[8][16][64], wb_tile_rows[8];
-static uint16_t wb_tile_bytes[8];
+static _Thread_local uint8_t wb_tile[8][16][64], wb_tile_rows[8];
+static _Thread_local uint16_t wb_tile_bytes[8];
 static inline void _tile_loadconfig(const void *at) {
     const uint8_t *shape = at;
     if (shape[0] != 1) __builtin_trap();

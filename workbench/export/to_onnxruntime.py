@@ -13,7 +13,7 @@ from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.files import folder_of, put_file
 from workbench.export.models.built import is_built
 from workbench.export.ort.library import Built, built
-from workbench.export.ort.signature import Port, domain_of, inputs_of, outputs_of
+from workbench.export.ort.signature import Port, inputs_of, node_domain, outputs_of
 from workbench.records import record
 from workbench.target import Target
 
@@ -41,7 +41,7 @@ class OnnxRuntimeLibrary:
     @property
     def domain(self) -> str:
         """The domain of the node."""
-        return domain_of(self.name)
+        return node_domain(self.name)
 
     @property
     def library(self) -> Path:

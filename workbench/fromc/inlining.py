@@ -13,7 +13,7 @@ from workbench.fromc.numbers.constants import constants_of, is_scalar, without
 from workbench.fromc.text.functions import function_of
 from workbench.fromc.text.literals import character
 from workbench.fromc.text.locals import assigned_names, names_in
-from workbench.fromc.text.syntax import Unit
+from workbench.fromc.text.syntax import Unit, below
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.records import record
 
@@ -276,22 +276,16 @@ def _rename_apart(node: Any, taken: set[str]) -> None:
     clashing = {d.name for d in _all_declared(node)} & taken
     known = set(names_in(node)) | taken
     names = {name: next(n for k in range(2, 99) if (n := f"{name}_{k}") not in known) for name in clashing}
-    for part in _below(node):
+    for part in below(node):
         for label in ("name", "declname"):
             if isinstance(part, c_ast.ID | c_ast.Decl | c_ast.TypeDecl) and getattr(part, label, None) in names:
                 setattr(part, label, names[getattr(part, label)])
 
 
-def _below(node: Any) -> Iterator[Any]:
-    yield node
-    for _, child in node.children():
-        yield from _below(child)
-
-
 def _all_declared(node: Any) -> Iterator[Any]:
-    yield from (part for part in _below(node) if isinstance(part, c_ast.Decl))
+    yield from (part for part in below(node) if isinstance(part, c_ast.Decl))
 
 
 def _has_effect(node: Any) -> bool:
     steps = ("p++", "p--", "++", "--")
-    return any(isinstance(n, c_ast.Assignment) or getattr(n, "op", "") in steps for n in _below(node))
+    return any(isinstance(n, c_ast.Assignment) or getattr(n, "op", "") in steps for n in below(node))

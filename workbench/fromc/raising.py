@@ -23,7 +23,7 @@ from workbench.fromc.text.syntax import Unit, parse_unit
 from workbench.fromc.text.types import converted
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Expr, Read, Size, transform
-from workbench.lang.operator import For, Operator, Statement, Step, Tensor
+from workbench.lang.operator import For, Operator, Step, Tensor, all_statements
 from workbench.lang.syntax.diagnostics import Diagnostics, Problem, report
 from workbench.lang.syntax.terms import Span
 from workbench.records import record
@@ -110,7 +110,7 @@ def _made(
     unit: Unit, scope: Scope, parameters: list[Parameter], steps: tuple[Step, ...], said: tuple[str, ...]
 ) -> Raised:
     shaping = used_symbols(scope, steps)
-    written = {t.tensor for s in _statements(steps) for t in s.targets}
+    written = {t.tensor for s in all_statements(steps) for t in s.targets}
     tensors: dict[str, Tensor] = {}
     data = {p.name for p in parameters if p.is_integer and p.name not in shaping}
     for name, tensor in scope.tensors.items():
@@ -138,10 +138,6 @@ def _sizes(tensors: dict[str, Tensor]) -> list[str]:
     roles = ("input", "inout")
     extents = [e for t in tensors.values() if t.role in roles for e in t.extent]
     return list(dict.fromkeys(e.name for e in extents if isinstance(e, Size)))
-
-
-def _statements(steps: tuple[Step, ...]) -> list[Statement]:
-    return [s for step in steps for s in (_statements(step.body) if isinstance(step, For) else [step])]
 
 
 def _with_data(step: Step, data: dict[str, Parameter]) -> Step:

@@ -6,7 +6,7 @@ are the same operator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -196,7 +196,7 @@ class Operator:
 
     def statements(self) -> Iterator[Statement]:
         """Every statement in textual order."""
-        yield from _statements(self.body)
+        yield from all_statements(self.body)
 
     def __str__(self) -> str:
         return self.text
@@ -211,9 +211,10 @@ class Operator:
         return hash(self.text)
 
 
-def _statements(body: tuple[Step, ...]) -> Iterator[Statement]:
+def all_statements(body: Iterable[Step]) -> Iterator[Statement]:
+    """Every statement of some steps, in textual order."""
     for step in body:
         if isinstance(step, For):
-            yield from _statements(step.body)
+            yield from all_statements(step.body)
         else:
             yield step

@@ -10,7 +10,7 @@ from workbench.errors import WorkbenchError
 from workbench.schedules import Schedule
 from workbench.schedules.transform import from_json
 from workbench.viz.panels.domain.traffic import node_rows
-from workbench.viz.panels.mapping import KINDS, costs_payload, grid, judged, map_payload
+from workbench.viz.panels.mapping import KINDS, costs_payload, grid, judged_map, map_payload
 
 
 def asked(made: Schedule, kind: str) -> dict:
@@ -49,19 +49,19 @@ def test_a_stencil_may_be_tiled_after_it_is_skewed():
     square = {"kind": "tile", "statement": "A.1", "x": "i", "y": "t"}
     plain = grid(made, **square)
     place = plain.rows.index("2") * len(plain.columns) + plain.columns.index("4")
-    assert not judged(made, plain, [place])["cells"][str(place)]["legal"]
+    assert not judged_map(made, plain, [place])["cells"][str(place)]["legal"]
     skewed = made | wb.skew("A.1/i", by="t")
-    assert judged(skewed, grid(skewed, **square), [place])["cells"][str(place)]["legal"]
+    assert judged_map(skewed, grid(skewed, **square), [place])["cells"][str(place)]["legal"]
 
 
 def test_one_cell_at_least_is_judged_and_who_asks_goes_on():
     made = schedule("convolution")
     of = grid(made, **asked(made, "shift"))
-    found = judged(made, of, seconds=0.0)["cells"]
+    found = judged_map(made, of, seconds=0.0)["cells"]
     assert list(found) == ["0"]
     rest = [i for i in range(len(of.steps)) if str(i) not in found]
-    assert list(judged(made, of, rest, seconds=0.0)["cells"]) == ["1"]
-    assert judged(made, of, [])["cells"] == {}
+    assert list(judged_map(made, of, rest, seconds=0.0)["cells"]) == ["1"]
+    assert judged_map(made, of, [])["cells"] == {}
 
 
 def test_a_tile_that_keeps_more_moves_less():
@@ -89,7 +89,7 @@ def test_what_is_asked_of_a_map_is_checked():
     with pytest.raises(WorkbenchError, match=r"C\.init"):
         grid(made, "tile", "D", "n", "m")
     with pytest.raises(WorkbenchError, match="cells 0 to"):
-        judged(made, grid(made, "tile", "C", "n", "m"), [10_000])
+        judged_map(made, grid(made, "tile", "C", "n", "m"), [10_000])
 
 
 def test_what_steps_cost_is_told_a_few_at_a_time():

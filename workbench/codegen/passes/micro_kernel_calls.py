@@ -1,6 +1,7 @@
 """Parts of a nest that a micro-kernel executes: the call, and the loops where a block is not whole.
 
 An instruction in lanes is no call: its loop goes into the write, which the register tile around keeps in registers.
+Where operands do not lie as an instruction for tiles takes them, the loops stay.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, statements
 from workbench.schedules.kernels.lane_instructions import LaneInstruction
 from workbench.schedules.kernels.matching import Fit, Work, fit
-from workbench.schedules.kernels.micro_kernels import registered
+from workbench.schedules.kernels.micro_kernels import MicroKernel, registered
+from workbench.schedules.kernels.tile_instructions import TileInstruction
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
 
 
@@ -66,18 +68,25 @@ def _call(nest: For, program: Program, name: str) -> Nest:
     found = chain(nest)
     if isinstance(kernel, LaneInstruction):
         return nest if found is None else _grouped(nest, found, kernel)
+    match = _fitting(found, program, kernel)
+    if isinstance(match, str) and isinstance(kernel, TileInstruction):
+        return nest
+    if found is None or isinstance(match, str):
+        raise CodegenError(f"{name} cannot execute loop {nest.loop}: {match}")
+    return _guarded(nest, *found, match, name, dict(kernel.sizes), program)
+
+
+def _fitting(found: tuple[list[For], Write] | None, program: Program, kernel: MicroKernel) -> Fit | str:
+    """How loops around a write fit a micro-kernel, or what stands against it."""
     if found is None:
-        raise CodegenError(f"{name} cannot execute loop {nest.loop}: guards or other statements stand inside")
+        return "guards or other statements stand inside"
     loops, write = found
     variables = tuple(x.variable for x in loops)
     for inner in loops:
         if any(depends(bound, v) for bound in (inner.lower, inner.upper) for v in variables) or inner.step != 1:
-            raise CodegenError(f"{name} cannot execute loop {nest.loop}: the bounds of {inner.loop} move inside it")
+            return f"the bounds of {inner.loop} move inside it"
     work = Work((write.cells[0].array, write.cells[0].subscripts), write.values[0], write.reduction, variables)
-    match = fit(kernel, work, program.arrays)
-    if not isinstance(match, Fit):
-        raise CodegenError(f"{name} cannot execute loop {nest.loop}: {match}")
-    return _guarded(nest, loops, write, match, name, dict(kernel.sizes), program)
+    return fit(kernel, work, program.arrays)
 
 
 def _grouped(nest: For, found: tuple[list[For], Write], kernel: LaneInstruction) -> Nest:

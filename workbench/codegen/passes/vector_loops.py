@@ -26,9 +26,9 @@ from workbench.codegen.passes.register_tiles.accumulators import (
     alone,
     apart,
     chain,
-    computable,
     independent,
     iterations,
+    keepable,
     registers,
     scalar_loop,
     separable,
@@ -149,7 +149,7 @@ class _Rewriter:
         fixed = [independent(c, loop.variable) for c in write.cells]
         if not any(fixed):
             return True
-        if write.reduction is None or not all(fixed) or not computable(write):
+        if write.reduction is None or not all(fixed) or not keepable(write):
             return False
         if not untouched(loop.body, write) and not (chain(loop) and alone(write, [loop, *around(loop.body, write)])):
             return False

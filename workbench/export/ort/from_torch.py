@@ -11,7 +11,7 @@ from onnx.defs import OpSchema
 from onnxscript.values import Opset
 
 from workbench.export.ort.model import onnx_type
-from workbench.export.ort.signature import VERSION, Port, domain_of
+from workbench.export.ort.signature import VERSION, Port, node_domain
 
 _NUMBERS = (bool, int, float)
 
@@ -19,7 +19,7 @@ _NUMBERS = (bool, int, float)
 def table(name: str, inputs: Sequence[Port], outputs: Sequence[Port], torch_op: Any) -> dict[Any, Callable[..., Any]]:
     """`torch_op`, or its default overload, with the function that writes the node."""
     _register(name, inputs, outputs)
-    node = getattr(Opset(domain_of(name), VERSION), name)
+    node = getattr(Opset(node_domain(name), VERSION), name)
 
     def translated(*given: Any, **named: Any) -> Any:
         # PyTorch spells some names otherwise, but keeps their order; what has no place comes by name.
@@ -40,7 +40,7 @@ def _value(port: Port, given: Any, element: int) -> Any:
 
 def _register(name: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
     """What the writer of models has to know of the node."""
-    domain = domain_of(name)
+    domain = node_domain(name)
     if onnx.defs.has(name, domain):
         onnx.defs.deregister_schema(name, VERSION, domain)
     taken, made = (list(map(_formal, ports)) for ports in (inputs, outputs))

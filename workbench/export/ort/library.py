@@ -12,7 +12,7 @@ from workbench.export.dispatch import RUNTIME_FILES, Family, Source, linked, run
 from workbench.export.dispatch.architectures import compiler_for, native
 from workbench.export.dispatch.parts import part_of
 from workbench.export.dispatch.size_code import quoted
-from workbench.export.ort.signature import domain_of, inputs_of
+from workbench.export.ort.signature import inputs_of, node_domain
 from workbench.lang.expr import Expr, Size, size_names
 from workbench.records import record
 
@@ -100,7 +100,7 @@ def _tables(families: Sequence[Family], on_gpu: Sequence[GpuPart]) -> str:
         f"static const wb_dimension dimensions[] = {{\n{''.join(rows)}}};\n"
         f"static const wb_family *const families[] = {{{', '.join(f'&{n}' for n in names)}}};\n"
         f"static const wb_gpu_table *const on_gpu[] = {{{listed}}};\n"
-        f"const wb_operator wb_the_operator = {{\n    {quoted(domain_of(family.op.name))}, {quoted(family.op.name)}, "
+        f"const wb_operator wb_the_operator = {{\n    {quoted(node_domain(family.op.name))}, {quoted(family.op.name)}, "
         f"origins, dimensions, {len(names)}, families, on_gpu\n}};\n\n"
         f"WB_PUBLIC const char *{function}_kernel(void)\n{{\n    return wb_last_kernel();\n}}\n"
     )

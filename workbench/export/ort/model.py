@@ -10,7 +10,7 @@ import onnx
 from onnx import FunctionProto, ModelProto, TensorProto, helper
 
 from workbench.export.dispatch import Family
-from workbench.export.ort.signature import VERSION, Port, domain_of, inputs_of, outputs_of
+from workbench.export.ort.signature import VERSION, Port, inputs_of, node_domain, outputs_of
 from workbench.lang.dtypes import DType
 
 OPSET = 18
@@ -27,10 +27,10 @@ def model_of(family: Family, functions: Sequence[FunctionProto] = ()) -> ModelPr
     """A model of one node; `functions` say what it does where no library does."""
     name, inputs, outputs = family.op.name, inputs_of(family), outputs_of(family)
     taken, made = ([p.name for p in ports] for ports in (inputs, outputs))
-    node = helper.make_node(name, taken, made, name=name, domain=domain_of(name))
+    node = helper.make_node(name, taken, made, name=name, domain=node_domain(name))
     graph = helper.make_graph([node], name, list(map(_value, inputs)), list(map(_value, outputs)))
     graph.doc_string = family.op.text
-    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(domain_of(name), VERSION)]
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(node_domain(name), VERSION)]
     return helper.make_model(
         graph, opset_imports=opsets, ir_version=IR, functions=list(functions), producer_name="Tensor Workbench"
     )

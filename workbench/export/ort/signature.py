@@ -16,7 +16,7 @@ from workbench.records import record
 VERSION = 1
 
 
-def domain_of(name: str) -> str:
+def node_domain(name: str) -> str:
     """The domain of an operator's node: each has its own, because a session takes a domain from one library only."""
     return f"workbench.{name}"
 

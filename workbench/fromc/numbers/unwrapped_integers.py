@@ -19,7 +19,7 @@ from workbench.fromc.numbers.wraparound import (
     Span,
     compare,
     decided,
-    divided,
+    floor_divided,
     number,
     numbered,
     span_of,
@@ -201,7 +201,7 @@ def _joined(op: str, left: Expr, right: Expr) -> Expr:
 def _divided(op: str, a: Case, b: Case) -> Case:
     """Floor division, 0 where the divisor is; C's own rounding was said in its terms before."""
     if b.low == b.high and b.low > 0:
-        return divided(op, a, b.low)
+        return floor_divided(op, a, b.low)
     value = Binary(op, a.fitting(), b.fitting(), INT32)
     if op == "/":
         most = max(abs(a.low), abs(a.high)) + 1
@@ -214,7 +214,7 @@ def _shifted(op: str, a: Case, b: Case) -> Case:
         raise NotWhole
     by = 1 << b.low
     if op == ">>":
-        return divided("/", a, by)
+        return floor_divided("/", a, by)
     return Case(_joined("*", number(by), a.expression), a.low * by, a.high * by)
 
 

@@ -125,11 +125,11 @@ def _turn(case: Case, turn: int, within: Span) -> Case:
 def _remainder(case: Case, low: int, size: int) -> Case:
     if size > 1 << 32:
         raise NotWhole
-    found = divided("%", replace(case, low=case.low - low, high=case.high - low, offset=case.offset - low), size)
+    found = floor_divided("%", replace(case, low=case.low - low, high=case.high - low, offset=case.offset - low), size)
     return Case(found.value, low, low + size - 1, low, case.conditions)
 
 
-def divided(op: str, case: Case, by: int) -> Case:
+def floor_divided(op: str, case: Case, by: int) -> Case:
     """Quotient or remainder of floor division by a positive number, of what is nearest to zero and leaves the same."""
     turns = 0 if case.less(0) else case.low // by
     near = case.less(turns * by)

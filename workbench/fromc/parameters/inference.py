@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,7 @@ from pycparser import CParser, c_ast
 from workbench.fromc.numbers.intervals import Bounds, Interval, interval, joined, written
 from workbench.fromc.text.functions import function_of
 from workbench.fromc.text.literals import CONSTANTS
-from workbench.fromc.text.syntax import Unit
+from workbench.fromc.text.syntax import Unit, below
 
 _WHOLE = frozenset({"%", "&", "|", "^", "<<", ">>"})
 _COMPARED = frozenset({"<", "<=", ">", ">=", "==", "!="})
@@ -56,15 +55,9 @@ def _declaration(name: str, use: Use) -> str:
 def declaration_node(text: str, at: Any) -> Any:
     """A declaration as a tree, as if it stood where a node stands."""
     (node,) = CParser().parse(text).ext
-    for part in _below(node):
+    for part in below(node):
         part.coord = at.coord
     return node
-
-
-def _below(node: Any) -> Iterator[Any]:
-    yield node
-    for _, child in node.children():
-        yield from _below(child)
 
 
 @dataclass
@@ -115,7 +108,7 @@ class _Collector:
 
     def counts(self, node: Any, bounds: Bounds) -> bool:
         """Whether a comparison is one of whole numbers: it has loop variables and no elements of arrays."""
-        parts = list(_below(node))
+        parts = list(below(node))
         names = [p.name for p in parts if isinstance(p, c_ast.ID)]
         plain = not any(isinstance(p, c_ast.ArrayRef | c_ast.FuncCall) for p in parts)
         return plain and any(n in bounds for n in names)

@@ -199,6 +199,13 @@ def _unreadable(source: Source, message: str, before: int, token: Any) -> Proble
     return Problem(f"this is no C that can be read: {words}", source.span(line, column), fix)
 
 
+def below(node: Any) -> Iterator[Any]:
+    """A node of a tree of C and everything inside, parents first."""
+    yield node
+    for _, child in node.children():
+        yield from below(child)
+
+
 def divides(node: Any) -> bool:
     """Whether something is divided in an expression."""
     own = isinstance(node, c_ast.BinaryOp) and node.op in ("/", "%")

@@ -20,6 +20,7 @@ from workbench.graph.engines.trials import in_child, within
 from workbench.graph.terms.nodes import Function
 from workbench.lang.dtypes import from_numpy
 from workbench.records import record
+from workbench.runtime.arrays.foreign import several
 
 Run = Callable[..., Any]
 Results = tuple[Any, ...]
@@ -153,11 +154,6 @@ def type_of(array: Any) -> ArrayType:
     if dtype is None:
         raise EngineError(f"arrays of {array.dtype} are none of the language")
     return ArrayType(dtype, array.shape)
-
-
-def several(results: Any) -> Results:
-    """What a call gave, as a tuple."""
-    return tuple(results) if isinstance(results, tuple | list) else (results,)
 
 
 def single(results: Results) -> Any:

@@ -30,7 +30,7 @@ MOST_STATEMENTS = 32
 
 
 @dataclass(eq=False)
-class Group:
+class GrowingGroup:
     """Calls that become one; `kept` are its values that stay out of memory, `saved` the bytes that do."""
 
     calls: list[Call]
@@ -51,7 +51,7 @@ class _Greedy:
     def __init__(self, graph: CallGraph, types: Types, machine: Machine) -> None:
         self.graph, self.types, self.machine = graph, types, machine
         self.place = {call: at for at, call in enumerate(graph.calls)}
-        self.home = {call: Group([call]) for call in graph.calls}
+        self.home = {call: GrowingGroup([call]) for call in graph.calls}
         self.alone = {call: why_alone(call, graph, types) for call in graph.calls}
         self.facts: dict[Call, LoopAxes] = {}
         for call in graph.calls:
@@ -103,7 +103,7 @@ class _Greedy:
             self.home[call] = merged
         return True
 
-    def _merged(self, a: Group, b: Group, producer: Call, consumer: Call) -> Group:
+    def _merged(self, a: GrowingGroup, b: GrowingGroup, producer: Call, consumer: Call) -> GrowingGroup:
         for call in (producer, consumer):
             if self.alone[call]:
                 raise _Refused(self.alone[call])
@@ -124,13 +124,13 @@ class _Greedy:
     def _name(self, slot: Slot) -> str:
         return f"the result of {operator_of(slot[0]).name}"
 
-    def _leads_back(self, a: Group, b: Group) -> str:
+    def _leads_back(self, a: GrowingGroup, b: GrowingGroup) -> str:
         """What stands between two groups: a way that leads out of them and back, groups taken as a whole."""
         own, last = {a, b}, max(self.place[call] for group in (a, b) for call in group.calls)
         members = {call for group in own for call in group.calls}
         if any(not members.isdisjoint(self.graph.beyond.get(call, ())) for call in members):
             return "something that is no operator"
-        seen: set[Group] = set()
+        seen: set[GrowingGroup] = set()
         waiting = [(home, user) for g in own for home, user in self._following(g) if home not in own]
         while waiting:
             group, first = waiting.pop()
@@ -141,14 +141,14 @@ class _Greedy:
                 waiting += [(home, first) for home, _ in self._following(group)]
         return ""
 
-    def _following(self, group: Group) -> list[tuple[Group, Call]]:
+    def _following(self, group: GrowingGroup) -> list[tuple[GrowingGroup, Call]]:
         users = [user for call in group.calls for user in self.graph.consumers(call)]
         users += [user for call in group.calls for user in self.graph.beyond.get(call, ())]
         return [(self.home[user], user) for user in users if self.home[user] is not group]
 
     # --- what is saved
 
-    def _judged(self, calls: Sequence[Call], asked: Slot) -> Group:
+    def _judged(self, calls: Sequence[Call], asked: Slot) -> GrowingGroup:
         """The group with what it saves; _Refused if the value that was asked for would go through memory even so."""
         statements = StatementGraph(self.graph, calls, self.facts)
         slots = [slot for call in calls for slot in self.graph.results(call) if statements.reads_of(slot)]
@@ -163,7 +163,7 @@ class _Greedy:
             except _Refused:
                 if slot == asked or products:
                     raise
-        return Group(list(calls), kept, sum(self._saved(each, statements) for each in kept))
+        return GrowingGroup(list(calls), kept, sum(self._saved(each, statements) for each in kept))
 
     def _check_across(self, calls: Sequence[Call]) -> None:
         """A transposition walks through blocks; beside it only what can take any order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from workbench.graph.memory import byte_counts
@@ -62,7 +63,7 @@ class MemoryPlan:
     def live_bytes(self) -> tuple[int, ...]:
         """For each step the bytes of the arena that are in use while it runs, shared ones once."""
         return tuple(
-            _covered(sorted((p.offset, p.end) for p in self.places if p.first <= at <= p.last))
+            covered(sorted((p.offset, p.end) for p in self.places if p.first <= at <= p.last))
             for at in range(len(self.lifetimes.steps))
         )
 
@@ -90,7 +91,7 @@ class MemoryPlan:
 _WORDS = {"view": "is a view of", "part": "contains", "overwrite": "overwrites"}
 
 
-def _covered(spans: list[tuple[int, int]]) -> int:
+def covered(spans: Sequence[tuple[int, int]]) -> int:
     total = reached = 0
     for low, high in spans:
         total += max(0, high - max(low, reached))

@@ -8,13 +8,12 @@ Equal places of a maximum or a minimum get equal shares of its adjoint.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.lang.derived.adjoints import Adjoints, Reference
 from workbench.lang.derived.building import Building, box_of
 from workbench.lang.derived.calculus.algebra import ZERO, both, choose, is_zero, plus
-from workbench.lang.derived.calculus.pullback import derivatives
+from workbench.lang.derived.calculus.pullback import conjunction, derivatives
 from workbench.lang.derived.deviations import Deviations
 from workbench.lang.derived.forward.plain import disjoint, same_cell
 from workbench.lang.derived.forward.replay import Replay
@@ -26,7 +25,7 @@ from workbench.lang.derived.systems import has_no_instances, intervals
 from workbench.lang.derived.text.source import walked
 from workbench.lang.derived.weights import Weights
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Binary, Const, Expr, Index, Read, reads
+from workbench.lang.expr import Binary, Expr, Index, Read, reads
 from workbench.lang.operator import For, Range, Statement, Step
 
 
@@ -139,7 +138,7 @@ class Sweep:
             for node, shares in derivatives(value, self.active).items():
                 seeded = self.weights.seeded(statement, shares, weights)
                 if same_cell(statement, node) and statement.reduction is None:
-                    own = [choose(_all(guard), factor) for guard, factor in seeded]
+                    own = [choose(conjunction(guard), factor) for guard, factor in seeded]
                     for part in own:
                         same[target.tensor] = plus(same.get(target.tensor, ZERO), part)
                     continue
@@ -288,10 +287,3 @@ class Sweep:
                 known = self.adjoints.local[name] = self.adjoints.fresh(name)
                 self.building.fill(known, ZERO)
         return fresh
-
-
-def _all(guard: Iterable[Expr]) -> Expr:
-    result: Expr = Const(True, BOOL)
-    for each in guard:
-        result = both(result, each)
-    return result

@@ -160,3 +160,9 @@ def _over(piece: isl.Set, group: list[int]) -> isl.Set:
         if dimension not in group:
             piece = piece.project_out(isl.dim.set, dimension, 1)
     return piece
+
+
+def every_touch(program: Program, statement: str) -> int:
+    """Bytes that the instances of a statement (an id) move if nothing is kept between two of them."""
+    own = program.statement(statement)
+    return points(program, statement) * sum(program.arrays[a.array].dtype.bytes for a in own.accesses)

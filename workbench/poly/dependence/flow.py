@@ -14,13 +14,12 @@ from functools import lru_cache, reduce
 from itertools import product
 
 from workbench.poly.dependence.flow_cache import Scene, sources, times_of
-from workbench.poly.dependence.precedence import Touch as Touched
-from workbench.poly.dependence.precedence import same_iteration, surely_written
+from workbench.poly.dependence.precedence import Touched, same_iteration, surely_written
 from workbench.poly.dependence.promised import cells_of, meetings, promises
-from workbench.poly.programs.program import Access, Dependence, DependenceKind, Nest, Program, ProgramStatement
+from workbench.poly.programs.program import Access, Dependence, DependenceKind, Program, ProgramStatement
 from workbench.poly.programs.tree import Loop
 from workbench.poly.sets import isl, unpack
-from workbench.poly.time.naive import naive_tree
+from workbench.poly.time.naive import naive_tree, nest_statements
 from workbench.poly.time.timemap import before, prefix
 from workbench.records import record
 
@@ -207,8 +206,8 @@ def _begins_whole(program: Program, touches: list[Touch]) -> bool:
     if program.reference is not None:
         return False
     first = touches[0]
-    nest = next(item for item in program.order if first.statement.id in _inside(item))
-    together = [t for t in touches if t.statement.id in _inside(nest)]
+    nest = next(item for item in program.order if first.statement.id in nest_statements(item))
+    together = [t for t in touches if t.statement.id in nest_statements(nest)]
     kinds = [t.statement.kind for t in together]
     if kinds not in (["assign"], ["initialise"], ["initialise", "update"]) or not all(t.exact_writes for t in together):
         return False
@@ -218,11 +217,6 @@ def _begins_whole(program: Program, touches: list[Touch]) -> bool:
         return False
     later = [m for t in touches if t not in together for m in _sinks(t)]
     return not later or all(m.range().is_subset(first.writes.range()) for m in later)
-
-
-def _inside(item: Nest | str) -> tuple[str, ...]:
-    """The statements of a part of the naive order."""
-    return (item,) if isinstance(item, str) else tuple(s for inner in item.body for s in _inside(inner))
 
 
 def _sinks(touch: Touch) -> list[isl.Map]:

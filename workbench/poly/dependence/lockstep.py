@@ -13,7 +13,7 @@ from functools import lru_cache
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, at_once
 from workbench.poly.sets import isl
-from workbench.poly.time.timemap import Shared, compare, instance, prefix, row_text
+from workbench.poly.time.timemap import Shared, compare, domain_of, instance, prefix, row_text
 
 Ends = tuple[ProgramStatement, ProgramStatement]
 
@@ -52,7 +52,7 @@ def _related(program: Program, loop: Loop, ends: Ends, comparison: str, start: i
 def _counted(program: Program, loop: Loop, statement: ProgramStatement, start: isl.UnionMap) -> isl.Map:
     """Instances of a statement to the number of their iteration of a loop, from where it begins in their lane."""
     value = isl.parse_map(f"{prefix(program)}{{ {instance(statement)} -> [{row_text(loop, statement, program)}] }}")
-    begin = start.intersect_domain(isl.UnionSet.from_set(_domain(program, statement)))
+    begin = start.intersect_domain(isl.UnionSet.from_set(domain_of(program, statement)))
     return value.sum(isl.Map.from_union_map(begin).neg())
 
 
@@ -68,7 +68,7 @@ def _begun(program: Program, loops: tuple[Loop, ...], lane: int) -> isl.UnionMap
     for identifier in dict(inner.rows):
         own = program.statement(identifier)
         rows = ", ".join(row_text(x, own, program) for x in outer)
-        domain = isl.UnionSet.from_set(_domain(program, own))
+        domain = isl.UnionSet.from_set(domain_of(program, own))
         place = isl.parse_union_map(f"{prefix(program)}{{ {instance(own)} -> [{rows}] }}").intersect_domain(domain)
         value = f"{prefix(program)}{{ {instance(own)} -> [{row_text(inner, own, program)}] }}"
         around = around.union(place)
@@ -80,7 +80,3 @@ def _begun(program: Program, loops: tuple[Loop, ...], lane: int) -> isl.UnionMap
         return None
     alike = isl.Map.from_union_map(first).project_out(isl.dim.in_, lane, 1)
     return None if alike.is_single_valued() else around.apply_range(first)
-
-
-def _domain(program: Program, statement: ProgramStatement) -> isl.Set:
-    return isl.parse_set(statement.domain).intersect_params(isl.parse_set(program.context))

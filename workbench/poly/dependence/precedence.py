@@ -21,7 +21,7 @@ from workbench.records import record
 
 
 @record(eq=False)
-class Touch:
+class Touched:
     """An access of a statement, by the instances (and under the context) that count."""
 
     statement: ProgramStatement
@@ -29,7 +29,7 @@ class Touch:
     relation: isl.Map
 
     @classmethod
-    def of(cls, program: Program, own: ProgramStatement, access: Access) -> Touch:
+    def of(cls, program: Program, own: ProgramStatement, access: Access) -> Touched:
         """The access by every instance of a statement."""
         relation = isl.parse_map(access.relation).intersect_params(isl.parse_set(program.context))
         return cls(own, access, relation)
@@ -41,7 +41,7 @@ class Touch:
         return determines(subscripts, self.statement.dims) or bool(self.relation.is_injective())
 
 
-def earlier(program: Program, tree: Tree, first: Touch, second: Touch) -> isl.Map | None:
+def earlier(program: Program, tree: Tree, first: Touched, second: Touched) -> isl.Map | None:
     """Pairs of instances that touch one cell, the first of them at an earlier time; None if there are none."""
     pairs = first.relation.apply_range(second.relation.reverse())
     if pairs.is_empty():
@@ -51,7 +51,7 @@ def earlier(program: Program, tree: Tree, first: Touch, second: Touch) -> isl.Ma
     return reduce(isl.Map.union, found) if found else None
 
 
-def _same(program: Program, loop: Loop, first: Touch, second: Touch) -> bool:
+def _same(program: Program, loop: Loop, first: Touched, second: Touched) -> bool:
     """Whether touching one cell means standing in one iteration of the loop, by the look of the subscripts."""
     return same_iteration(program, loop, (first.statement, first.access), (second.statement, second.access))
 
@@ -81,11 +81,11 @@ def _of_cell(component: Expr, subscripts: tuple[Expr, ...]) -> Expr | None:
 class Writes:
     """What writes an array: certainly, and perhaps (or in addition to what is there)."""
 
-    certain: tuple[Touch, ...]
-    possible: tuple[Touch, ...]
+    certain: tuple[Touched, ...]
+    possible: tuple[Touched, ...]
 
     @property
-    def every(self) -> tuple[Touch, ...]:
+    def every(self) -> tuple[Touched, ...]:
         return (*self.certain, *self.possible)
 
 
@@ -99,7 +99,7 @@ def nothing_is_lost(program: Program, tree: Tree, writes: Writes) -> bool:
     return not any(earlier(program, tree, p, c) is not None for p in writes.possible for c in writes.certain)
 
 
-def nearest(program: Program, tree: Tree, read: Touch, writes: Writes) -> isl.Map | None:
+def nearest(program: Program, tree: Tree, read: Touched, writes: Writes) -> isl.Map | None:
     """From an exact read to the one write that it finds in its own iteration of all loops around both; None where a
     closer look is needed.
 
@@ -121,12 +121,12 @@ def nearest(program: Program, tree: Tree, read: Touch, writes: Writes) -> isl.Ma
     return pairs if alone else None
 
 
-def _nearness(tree: Tree, write: Touch, read: Touch) -> int:
+def _nearness(tree: Tree, write: Touched, read: Touched) -> int:
     """How many loops stand around both."""
     return len(shared(tree, write.statement.id, read.statement.id).loops)
 
 
-def found_by(program: Program, tree: Tree, read: Touch, writes: Writes) -> tuple[list[isl.Map], isl.Map]:
+def found_by(program: Program, tree: Tree, read: Touched, writes: Writes) -> tuple[list[isl.Map], isl.Map]:
     """Where nothing is lost and the read is exact: from its instances to the writes it finds, statement by statement,
     and the part of the read that may find nothing.
     """
@@ -138,7 +138,7 @@ def found_by(program: Program, tree: Tree, read: Touch, writes: Writes) -> tuple
     return [sources.reverse() for sources in found if sources is not None], nothing
 
 
-def surely_written(program: Program, tree: Tree, read: Touch, certain: Iterable[Touch]) -> bool:
+def surely_written(program: Program, tree: Tree, read: Touched, certain: Iterable[Touched]) -> bool:
     """Whether some write certainly comes before each instance of an exact read."""
     left = read.relation
     for write in sorted(certain, key=lambda w: -_nearness(tree, w, read)):

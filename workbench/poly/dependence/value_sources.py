@@ -9,7 +9,7 @@ from functools import cached_property, reduce
 
 from workbench.errors import BudgetExceeded
 from workbench.poly.dependence.flow_cache import Times, sources
-from workbench.poly.dependence.precedence import Touch, Writes, found_by, nearest, nothing_is_lost
+from workbench.poly.dependence.precedence import Touched, Writes, found_by, nearest, nothing_is_lost
 from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.sets import isl, unpack
@@ -207,17 +207,17 @@ def _analysed(program: Program, tree: Tree, sinks: list[Sink], arrays: set[str])
 
 
 def _writes(program: Program, array: str) -> Writes:
-    touches = [Touch.of(program, s, a) for s in program.statements for a in s.writes if a.array == array]
+    touches = [Touched.of(program, s, a) for s in program.statements for a in s.writes if a.array == array]
     certain = tuple(t for t in touches if t.access.exact and t.statement.kind != "update")
     return Writes(certain, tuple(t for t in touches if t not in certain))
 
 
-def _read(program: Program, sink: Sink) -> Touch | None:
+def _read(program: Program, sink: Sink) -> Touched | None:
     """What a sink reads, by the instances of its statement; None for an output at the end."""
     if sink.statement is None or sink.access is None:
         return None
     relation = sink.relation.intersect_params(isl.parse_set(program.context))
-    return Touch(sink.statement, sink.access, relation.set_tuple_name(isl.dim.in_, sink.statement.id))
+    return Touched(sink.statement, sink.access, relation.set_tuple_name(isl.dim.in_, sink.statement.id))
 
 
 def _nearest(program: Program, tree: Tree, sink: Sink, writes: Writes) -> isl.UnionMap | None:

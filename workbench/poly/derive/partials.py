@@ -14,7 +14,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Expr, Index, Read
 from workbench.lang.operator import Monoid
 from workbench.poly.derive.deriving import Body, body_of, changed, fresh_ids, statement
-from workbench.poly.derive.recomputation import iteration_names, local_array, redirected
+from workbench.poly.derive.recomputation import iteration_names, local_array, localised
 from workbench.poly.programs.program import Array, Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.regions.regions import Around
@@ -78,7 +78,7 @@ def partials(
     text = f"{_all(user, tuple(local), cells)} {_sign(reduction)} {_all(user, tuple(names.values()), cells)}"
     adding = Body("update", targets, values, reduction, text)
     combining = statement(program, arrays, (second, f"{main}.add"), space, adding, "moves")
-    body = redirected(body_of(user), local, around.rows(user), own_writes=True)
+    body = localised(body_of(user), local, around.rows(user), own_writes=True)
     free = tuple(c for i, c in enumerate(cells) if not _fixed(touched, depth, i))
     return Partials(tuple(local.values()), changed(program, arrays, user, body), neutral, combining, times, free)
 

@@ -11,7 +11,7 @@ from workbench.poly.programs.affine import ALWAYS, guard
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, Tree, path
 from workbench.poly.sets import isl
-from workbench.poly.time.timemap import instance, prefix, row, row_text
+from workbench.poly.time.timemap import domain_of, instance, prefix, row, row_text
 
 
 @isl.guarded
@@ -28,11 +28,6 @@ def chosen(program: Program, own: ProgramStatement, condition: Expr) -> isl.Set:
 def never(program: Program, own: ProgramStatement, condition: Expr) -> bool:
     """Whether a condition over its dims and the sizes holds for no instance of a statement."""
     return chosen(program, own, condition).intersect_params(isl.parse_set(program.context)).is_empty()
-
-
-def domain_of(program: Program, own: ProgramStatement) -> isl.Set:
-    """The instances of a statement under the program's context."""
-    return isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))
 
 
 @isl.guarded

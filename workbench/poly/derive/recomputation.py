@@ -119,7 +119,7 @@ def recomputed(
     made = zip(live, fresh_ids(program, len(live)), strict=True)
     copies = tuple(_copy(program, arrays, local, s, i, times, instances[s.id]) for s, i in made)
     changed_users = tuple(
-        changed(program, arrays, s, redirected(body_of(s), local, around.rows(s), own_writes=False)) for s in own
+        changed(program, arrays, s, localised(body_of(s), local, around.rows(s), own_writes=False)) for s in own
     )
     return Recomputed(tuple(local.values()), copies, changed_users, times)
 
@@ -208,7 +208,7 @@ def _copy(
     renamed = {d: unique(d, taken) if d in times else d for d in s.dims}
     dims = (*times, *renamed.values())
     body = _renamed(body_of(s), renamed)
-    body = redirected(body, local, tuple(Index(t, INT32) for t in times), own_writes=True)
+    body = localised(body, local, tuple(Index(t, INT32) for t in times), own_writes=True)
     inside = ", ".join(map(to_isl, dims))
     own = ", ".join(map(to_isl, renamed.values()))
     origin = isl.parse_map(f"{prefix(program)}{{ {identifier}[{inside}] -> {s.id}[{own}] }}")
@@ -236,7 +236,7 @@ def _renamed(body: Body, names: Mapping[str, str]) -> Body:
     return replace(body, targets=targets, values=tuple(substitute(v, dims) for v in body.values))
 
 
-def redirected(body: Body, local: Mapping[str, Array], times: tuple[Expr, ...], *, own_writes: bool) -> Body:
+def localised(body: Body, local: Mapping[str, Array], times: tuple[Expr, ...], *, own_writes: bool) -> Body:
     """The body with the local arrays' cells of an iteration instead of the arrays'; its targets too, if they are."""
 
     def change(node: Expr) -> Expr:

@@ -28,7 +28,7 @@ from workbench.poly.programs.tree import (
     path,
     statements,
 )
-from workbench.poly.time.concurrency import is_block, waits
+from workbench.poly.time.concurrency import is_block, loops_around, waits
 from workbench.records import record
 
 Axis = Callable[[LoopKind], bool]
@@ -132,14 +132,14 @@ def _holds(tree: Tree, axis: Axis) -> bool:
 def _sunk(tree: Tree, axis: Axis, waiting: tuple[Loop, ...]) -> Tree:
     """The tree inside the loops `waiting`, which go around its parts between joins."""
     if not _holds(tree, axis):
-        return _around(waiting, tree)
+        return loops_around(waiting, tree)
     match tree:
         case Band(loops, child):
             kept: tuple[Loop, ...] = ()
             for depth, loop in enumerate(loops):
                 rest = Band(loops[depth:], child)
                 if not _holds(rest, axis):
-                    return Band(kept, _around(waiting, rest))
+                    return Band(kept, loops_around(waiting, rest))
                 kept, waiting = (kept, (*waiting, loop)) if axis(loop.kind) else ((*kept, loop), waiting)
             return Band(kept, _sunk(child, axis, waiting))
         case Mark(note, child):
@@ -161,8 +161,3 @@ def _parts(children: tuple[Tree, ...], axis: Axis) -> list[Tree]:
         else:
             groups.append([child.child] if begins and isinstance(child, Mark) else [child])
     return [group[0] if len(group) == 1 else Sequence(tuple(group)) for group in groups]
-
-
-def _around(loops: tuple[Loop, ...], tree: Tree) -> Tree:
-    below = set(statements(tree))
-    return Band(tuple(x.only(below) for x in loops), tree) if loops else tree

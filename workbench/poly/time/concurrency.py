@@ -184,7 +184,7 @@ def _nodes(tree: Tree) -> Iterator[Tree]:
 def _phases(tree: Tree, waiting: tuple[Loop, ...]) -> Tree:
     """The tree inside the loops `waiting`, which go around its parts between barriers."""
     if not _holds_barrier(tree):
-        return _around(waiting, _inner(tree))
+        return loops_around(waiting, _inner(tree))
     match tree:
         case Band(loops, child):
             kept: tuple[Loop, ...] = ()
@@ -232,7 +232,8 @@ def _groups(children: tuple[Tree, ...]) -> list[Tree]:
     return [group[0] if len(group) == 1 else Sequence(tuple(group)) for group in groups]
 
 
-def _around(loops: tuple[Loop, ...], tree: Tree) -> Tree:
+def loops_around(loops: tuple[Loop, ...], tree: Tree) -> Tree:
+    """A tree inside loops, which keep what they say of its statements; the tree itself without loops."""
     below = set(statements(tree))
     return Band(tuple(x.only(below) for x in loops), tree) if loops else tree
 

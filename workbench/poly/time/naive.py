@@ -21,7 +21,7 @@ def _sequence(items: tuple[Nest | str, ...]) -> Tree:
 
 
 def _band(nest: Nest) -> Band:
-    below = _statements(nest)
+    below = nest_statements(nest)
     rows = tuple(sorted((s, Index(nest.dim)) for s in below))
     loop = Loop(nest.dim, rows)
     child = _sequence(nest.body)
@@ -30,5 +30,6 @@ def _band(nest: Nest) -> Band:
     return Band((loop,), child)
 
 
-def _statements(item: Nest | str) -> tuple[str, ...]:
-    return (item,) if isinstance(item, str) else tuple(s for inner in item.body for s in _statements(inner))
+def nest_statements(item: Nest | str) -> tuple[str, ...]:
+    """The statements of a part of the naive order."""
+    return (item,) if isinstance(item, str) else tuple(s for inner in item.body for s in nest_statements(inner))

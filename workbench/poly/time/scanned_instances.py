@@ -18,7 +18,7 @@ from workbench.poly.programs.tree import Loop, Tree, path
 from workbench.poly.sets import isl
 from workbench.poly.sets.names import to_isl
 from workbench.poly.time.loops import Block, Code, ForLoop, If, Let, Visit
-from workbench.poly.time.timemap import instance, prefix, row_text
+from workbench.poly.time.timemap import domain_of, instance, prefix, row_text
 from workbench.records import record
 
 
@@ -37,12 +37,7 @@ def lost(program: Program, tree: Tree, code: Code) -> list[ProgramStatement]:
     seen = list(visits(code, Seen()))
     suspects = [program.statement(i) for i in dict.fromkeys(one.visit.statement for one in seen)]
     suspects = [s for s in suspects if _is_suspect(program, tree, s, seen)]
-    return [s for s in suspects if not _domain(program, s).is_subset(_visited(program, s, seen))]
-
-
-def _domain(program: Program, statement: ProgramStatement) -> isl.Set:
-    """The instances at the sizes that the program is for."""
-    return isl.parse_set(statement.domain).intersect_params(isl.parse_set(program.context))
+    return [s for s in suspects if not domain_of(program, s).is_subset(_visited(program, s, seen))]
 
 
 def _is_suspect(program: Program, tree: Tree, statement: ProgramStatement, seen: list[Seen]) -> bool:
@@ -55,7 +50,7 @@ def _is_suspect(program: Program, tree: Tree, statement: ProgramStatement, seen:
 
 def _determined(program: Program, outer: tuple[Loop, ...], loop: Loop, statement: ProgramStatement) -> bool:
     before, own = (", ".join(row_text(x, statement, program) for x in some) for some in (outer, (loop,)))
-    domain = _domain(program, statement)
+    domain = domain_of(program, statement)
     times = [isl.parse_map(f"{prefix(program)}{{ {instance(statement)} -> [{t}] }}") for t in (before, own)]
     outside, inside = (m.intersect_domain(domain) for m in times)
     return outside.reverse().apply_range(inside).is_single_valued()

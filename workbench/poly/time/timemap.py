@@ -102,6 +102,11 @@ def prefix(program: Program) -> str:
     return f"[{', '.join(map(to_isl, program.symbols))}] -> " if program.symbols else ""
 
 
+def domain_of(program: Program, own: ProgramStatement) -> isl.Set:
+    """The instances of a statement under the program's context."""
+    return isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))
+
+
 def compare(
     program: Program, loop: Loop, source: ProgramStatement, target: ProgramStatement, comparison: str
 ) -> isl.Map:

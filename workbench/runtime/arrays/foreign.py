@@ -120,7 +120,7 @@ def _kind(value: object) -> str:
 
 
 def several(out: Any) -> tuple[Any, ...]:
-    """`out=` as a tuple, one element for each output."""
+    """What stands for several results, or for the only one, as a tuple."""
     return tuple(out) if isinstance(out, tuple | list) else (out,)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.lang import fold
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Size, children, reads, walk
-from workbench.lang.operator import For, Operator, Range, Statement, Step
+from workbench.lang.operator import For, Operator, Range, Statement, Step, all_statements
 from workbench.records import record
 from workbench.runtime.checking.magnitude import NotPolynomial
 
@@ -72,8 +72,8 @@ def _body(op: Operator, body: Iterable[Step], found: Depths, spans: Spans) -> No
 def _loop(op: Operator, loop: For, found: Depths, spans: Spans) -> None:
     """Tensors written in a loop may feed each other in every pass: each pass adds at most all of one pass."""
     spans = {**spans, loop.axis.index: _span(loop.axis, spans)}
-    written = {target.tensor for s in _statements(loop.body) for target in s.targets}
-    _refuse_growing_degree(_statements(loop.body), written)
+    written = {target.tensor for s in all_statements(loop.body) for target in s.targets}
+    _refuse_growing_degree(list(all_statements(loop.body)), written)
     base = Depth()
     for depth in found.values():
         base |= depth
@@ -161,10 +161,6 @@ def _is_product(node: Expr) -> bool:
 
 def _reads(expr: Expr, tensors: set[str]) -> bool:
     return any(read.tensor in tensors for read in reads(expr))
-
-
-def _statements(body: Iterable[Step]) -> list[Statement]:
-    return [s for step in body for s in (_statements(step.body) if isinstance(step, For) else [step])]
 
 
 def _extents(statement: Statement, spans: Spans) -> dict[str, int]:

@@ -25,6 +25,7 @@ from workbench.runtime.host.processes import run_limited
 from workbench.runtime.host.processor import this_processor
 from workbench.runtime.kernels.border import Border, with_border
 from workbench.runtime.kernels.launch import CompiledKernel
+from workbench.runtime.kernels.launch_values import sizes_at
 from workbench.settings import current
 from workbench.target import Target
 
@@ -113,7 +114,7 @@ def build_cross(kernel: Kernel, *, threads: int | None = None) -> CompiledKernel
     program = found.program(kernel, Path(home.name))
 
     def plain(data: Any, values: Any, symbols: int, workers: int) -> int:
-        sizes = _sizes(kernel, symbols)
+        sizes = sizes_at(kernel, symbols)
         layout = layout_of(kernel.signature, sizes)
         with tempfile.TemporaryDirectory(prefix="call-", dir=home.name) as folder:
             given, made = Path(folder) / "in", Path(folder) / "out"
@@ -131,12 +132,6 @@ def build_cross(kernel: Kernel, *, threads: int | None = None) -> CompiledKernel
     built = CompiledKernel(kernel, Border(None, plain, repeat), program, found.toolchain, notes, None, threads)
     built.home = home  # type: ignore[attr-defined]  # the program lives as long as the kernel
     return built
-
-
-def _sizes(kernel: Kernel, symbols: int) -> dict[str, int]:
-    names = kernel.signature.symbols
-    numbers = (ctypes.c_int64 * len(names)).from_address(symbols) if names else ()
-    return {**kernel.sizes, **dict(zip(names, numbers, strict=True))}
 
 
 def _packed(kernel: Kernel, layout: Layout, data: Any, values: Any, workers: int) -> bytes:

@@ -19,7 +19,7 @@ from workbench.runtime.emulation.findings import read_findings
 from workbench.runtime.emulation.records import Order, RawLaunch
 from workbench.runtime.kernels.border import Border
 from workbench.runtime.kernels.launch import CompiledKernel
-from workbench.runtime.kernels.launch_values import Memory
+from workbench.runtime.kernels.launch_values import Memory, sizes_at
 
 Run = Callable[[Memory, int], None]
 BUFFER_ALIGNMENT = 256
@@ -66,7 +66,7 @@ def callable_kernel(
     """A CompiledKernel whose calls end in `run`, with the arguments where they are."""
 
     def plain(data: Any, values: Any, symbols: int, workers: int) -> int:
-        sizes = _sizes(kernel, symbols)
+        sizes = sizes_at(kernel, symbols)
         status = (ctypes.c_int32 * 2)()
         space, buffers = _workspace(kernel, sizes)
         addresses = {**_addresses(kernel.signature, data), **buffers}
@@ -79,12 +79,6 @@ def callable_kernel(
         return max((plain(data, values, symbols, workers) for _ in range(times)), default=0)
 
     return CompiledKernel(kernel, Border(None, plain, repeat), file, toolchain, notes, None, threads)
-
-
-def _sizes(kernel: Kernel, symbols: int) -> dict[str, int]:
-    names = kernel.signature.symbols
-    numbers = (ctypes.c_int64 * len(names)).from_address(symbols) if names else ()
-    return {**kernel.sizes, **dict(zip(names, numbers, strict=True))}
 
 
 def _addresses(signature: Signature, data: Any) -> dict[str, int]:

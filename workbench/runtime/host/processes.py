@@ -35,7 +35,7 @@ class Finished:
         if self.code is None:
             return "did not finish in time"
         if self.code < 0:
-            return f"was killed by {_signal_name(-self.code)}"
+            return f"was killed by {signal_name(-self.code)}"
         return f"ended with exit status {self.code}"
 
 
@@ -145,7 +145,8 @@ def _start_of(file: IO[bytes]) -> str:
     return file.read(OUTPUT_LIMIT).decode(errors="replace")
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """`SIGSEGV`; a signal without a name by its number."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.codegen.cuda.grid.launches import Argument
+from workbench.codegen.kernel import Kernel
 from workbench.lang.dtypes import DType
 from workbench.records import record
 
@@ -51,3 +52,10 @@ def scalar_value(dtype: DType, bits: int) -> Any:
         return ctypes.c_float(real) if dtype.bits == 32 else ctypes.c_double(real)
     stored = dtype.bytes * 8
     return _WHOLE[stored](bits & (2**stored - 1))
+
+
+def sizes_at(kernel: Kernel, address: int) -> dict[str, int]:
+    """The sizes of a call: those that the kernel was made for, and its symbols, whose numbers stand at an address."""
+    names = kernel.signature.symbols
+    numbers = (ctypes.c_int64 * len(names)).from_address(address) if names else ()
+    return {**kernel.sizes, **dict(zip(names, numbers, strict=True))}

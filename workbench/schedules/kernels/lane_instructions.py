@@ -93,10 +93,11 @@ def lane_fit(
     return operands(kernel, s.values[0]) or f"{s.name} does not hold {kernel.definition.strip()}"
 
 
-def operands(kernel: LaneInstruction, value: Expr) -> tuple[Read, Read] | None:
+def operands(kernel: ProcessorKernel, value: Expr) -> tuple[Read, Read] | None:
     """What a value multiplies, in the order in which the instruction takes it; None if it is no such product."""
+    kinds = [kernel.operator.tensors[a].dtype for a in "AB"]
     for found in unified(kernel.statement.values[0], value, {}):
-        first, second = (Read(*found[a][0], DTYPES[kind]) for a, kind in zip("AB", kernel.operands, strict=True))
+        first, second = (Read(*found[a][0], kind) for a, kind in zip("AB", kinds, strict=True))
         return first, second
     return None
 

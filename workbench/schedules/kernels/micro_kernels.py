@@ -15,6 +15,7 @@ from workbench.records import record
 
 BUILT_IN = "workbench.schedules.kernels.tensor_cores"  # registered when somebody first asks
 LANES = "workbench.schedules.kernels.lane_instructions"  # instructions in the lanes of a register
+TILES = "workbench.schedules.kernels.tile_instructions"  # those that multiply tiles
 PRODUCTS = "workbench.schedules.kernels.products"  # those of processors, each registered when first asked for
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -93,14 +94,18 @@ def registered(name: str) -> MicroKernel:
     if name not in _known:
         import_module(BUILT_IN)
     if name not in _known:
-        lanes = {x.name: x for x in import_module(LANES).INSTRUCTIONS}
-        if name in lanes:
-            return lanes[name]
+        if (instruction := _instructions().get(name)) is not None:
+            return instruction
         products = import_module(PRODUCTS)
-        names = products.product_names()
+        names, name = products.product_names(), products.called_now(name)
         if name not in names:
-            known = sorted({*_known, *lanes, *names})
+            known = sorted({*_known, *_instructions(), *names})
             raise ScheduleError(unknown_name("micro-kernel", name, known) + "; wb.register(...) adds one")
         own, pair, form = names[name]
-        products.product_kernel(own, *pair, form)
+        return products.product_kernel(own, *pair, form)
     return _known[name]
+
+
+def _instructions() -> dict[str, MicroKernel]:
+    """The instructions of processors by name."""
+    return {x.name: x for x in (*import_module(LANES).INSTRUCTIONS, *import_module(TILES).tile_instructions())}

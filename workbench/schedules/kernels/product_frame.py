@@ -104,7 +104,7 @@ class ProductInstruction:
 
     `isa` are the features it needs, `bits` the only length of registers it is for (0: any), `operands` the pairs of
     element types it takes, `result` the type of the sums.  `tile` is the text of a tile of `rows` x `columns` sums.
-    `header` stands before all, `begin` and `end` are executed once a call.  `exact` says that it gives what the loops
+    `header` stands before all.  `exact` says that it gives what the loops
     give, but for the order of the sum; an instruction that takes denormal operands for zero does not.
     """
 
@@ -118,8 +118,6 @@ class ProductInstruction:
     right: Panel
     tile: Tile
     header: str = ""
-    begin: str = ""
-    end: str = ""
     bits: int = 0
     exact: bool = True
 
@@ -134,32 +132,29 @@ class ProductInstruction:
         return ProcessorKernel(name, form.definition(left, right, self.result), source, isa=self.isa)
 
     def _source(self, name: str, left: str, right: str, form: Form) -> str:
-        group, lanes = max(self.left.group, self.right.group), self.tile.lanes
-        heights = self.tile.heights(self.rows)
+        group, lanes, heights = self.left.group, self.tile.lanes, self.tile.heights(self.rows)
         values: dict[str, object] = {
             "ARGUMENTS": loops.ARGUMENTS, "CONSTANTS": loops.OFFSETS if self.left.offset else "",
-            "PANEL": loops.MANY_TILES if lanes else loops.ONE_TILE, "LESS": loops.LESS if self.left.offset else "",
-            "NAME": name, "LEFT": DTYPES[left].c_name, "RIGHT": DTYPES[right].c_name,
+            "LESS": loops.LESS if self.left.offset else "", "NAME": name,
+            "LEFT": DTYPES[left].c_name, "RIGHT": DTYPES[right].c_name,
             "RESULT": DTYPES[self.result].c_name, "A_TYPE": self.left.type, "B_TYPE": self.right.type,
             "ROWS": self.rows, "COLUMNS": self.columns, "LANES": lanes, "LINE": LINE, "OFFSET": self.left.offset,
             "SUMS": "sums" if self.left.offset else "0", "DEPTH": DEPTH_BYTES // self.right.bytes,
             "MOST": _panels(ROWS_BYTES, self.rows), "WIDE": _panels(COLUMNS_BYTES, self.columns),
-            "STEP": group * (CHAINS_OF_WORDS if lanes else 1), "BEGIN": self.begin, "END": self.end,
+            "STEP": group * CHAINS_OF_WORDS,
         }  # fmt: skip
         of_rows = "".join(f"n > {b} ? {a} : " for a, b in pairwise(heights)) + str(heights[-1])
-        of_columns = f"(n + {lanes - 1}) / {lanes} * {lanes}" if lanes else str(self.columns)
+        of_columns = f"(n + {lanes - 1}) / {lanes} * {lanes}"
         parts = [
             self.header, CONVERSIONS, loops.STACK,
             packing(f"{name}_rows", left, self.left, self.rows, 4, of_rows),
-            packing(f"{name}_columns", right, self.right, self.columns, lanes or self.columns, of_columns),
+            packing(f"{name}_columns", right, self.right, self.columns, lanes, of_columns),
             *self._tiles(values), loops.ADDED, loops.BLOCKS,
         ]  # fmt: skip
         return filled("".join(parts), values) + form.entry(name, values)
 
     def _tiles(self, values: dict[str, object]) -> list[str]:
-        """One function, or one for each number of rows and registers and one that chooses among them."""
-        if not self.tile.lanes:
-            return [f"{loops.TILE}{{\n{self.tile.body(self.rows, 1, '')}\n}}\n"]
+        """A function for each number of rows and registers, and one that chooses among them."""
         begin = "-((const V *)less)[j]" if self.left.offset else "(V){0}"
         texts, cases = [], []
         for height in self.tile.heights(self.rows):

@@ -17,11 +17,6 @@ STACK = """\
 #endif
 """
 
-TILE = """\
-static __attribute__((noinline))
-void $NAME$_tile(int64_t depth, const $A_TYPE$ *a, const $B_TYPE$ *b, $RESULT$ *c)
-"""
-
 TILE_OF = """\
 static __attribute__((noinline))
 void $NAME$_tile_$HEIGHT$x$WIDTH$(int64_t depth, const $A_TYPE$ *a, const $B_TYPE$ *b, $RESULT$ *c, int64_t pitch,
@@ -71,7 +66,6 @@ static void $NAME$_blocks($ARGUMENTS$)
     const int64_t deep = ((K_all + parts - 1) / parts + STEP - 1) / STEP * STEP;
     const int64_t high = ((M + blocks - 1) / blocks + ROWS - 1) / ROWS * ROWS;
 $CONSTANTS$\
-    $BEGIN$
     for (int64_t k = 0; k < K_all; k += deep) {
         const int64_t depth = K_all - k < deep ? K_all - k : deep, padded = (depth + STEP - 1) / STEP * STEP;
         int a_run = 1, b_run = 1;
@@ -94,24 +88,6 @@ $CONSTANTS$\
                 for (int64_t p = 0; p < wide; p += COLUMNS) {
                     const int64_t columns = wide - p < COLUMNS ? wide - p : COLUMNS, n = w + p;
                     const $B_TYPE$ *panel = b + p*padded;
-$PANEL$\
-                }
-            }
-        }
-    }
-    $END$
-}
-"""
-
-ONE_TILE = """\
-                    for (int64_t i = 0; i < rows; i += ROWS) {
-                        $NAME$_tile(padded, a + i*padded, panel, c);
-                        $NAME$_added(C + (m + i)*C_m, C_m, C_y, C_x, c, rows - i < ROWS ? rows - i : ROWS,
-                                     n, columns, pitch, X);
-                    }
-"""
-
-MANY_TILES = """\
                     const int64_t width = (columns + $LANES$ - 1) / $LANES$;
                     const int whole = columns == width*$LANES$ && C_x == 1 && n % pitch + columns <= X;
 $LESS$\
@@ -128,6 +104,11 @@ $LESS$\
                         $NAME$_tile(height, width, padded, a + i*padded, panel, c, COLUMNS, $SUMS$);
                         $NAME$_added(C + (m + i)*C_m, C_m, C_y, C_x, c, left, n, columns, pitch, X);
                     }
+                }
+            }
+        }
+    }
+}
 """
 
 LESS = """\

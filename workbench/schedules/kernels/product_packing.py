@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from workbench.lang.dtypes import DTYPES
 from workbench.records import record
-from workbench.schedules.kernels.lane_instructions import WORD_BYTES
 from workbench.schedules.kernels.product_tiles import filled
 
 READ = {"bfloat16": "wb_word_bf16", "float16": "wb_word_f16"}
@@ -68,11 +67,6 @@ class Panel:
         """Bytes of an element."""
         return {"float": 4}.get(self.type) or int("".join(x for x in self.type if x.isdigit())) // 8
 
-    @property
-    def in_words(self) -> bool:
-        """Whether a group is a word of 32 bits."""
-        return self.group * self.bytes == WORD_BYTES
-
 
 def packing(name: str, source: str, panel: Panel, lanes: int, unit: int, last: str) -> str:
     """The function that copies an operand, elements of type `source`, into panels of `lanes` lanes.
@@ -85,8 +79,6 @@ def packing(name: str, source: str, panel: Panel, lanes: int, unit: int, last: s
         "NAME": name, "SOURCE": DTYPES[source].c_name, "TYPE": panel.type, "LANES": lanes, "GROUP": panel.group,
         "UNIT": unit, "AHEAD": AHEAD, "LAST": last, "ANY": read % "src[at[q]]",
     }  # fmt: skip
-    if not panel.in_words:  # groups lie in memory as they lie in the panel
-        return filled(_ANY + _PACKING, {"ALONG_LANES": "", "ALONG_DEPTH": _COPIES} | values)
     values |= {"LOADED": _four(panel, source, ["src"])}
     chunk = VECTOR_BYTES // panel.bytes
     if panel.group > 1 and lanes % chunk == 0:
@@ -219,12 +211,6 @@ _SQUARES = """\
                     WB_UNROLL for (int q = 0; q < 4; q++)
                         $NAME$_any(to + (k + q*$GROUP$)*lanes + r*$GROUP$, from + r*row, at + k + q*$GROUP$, $GROUP$);
             }
-"""
-
-_COPIES = """\
-            for (; k < whole; k += $GROUP$)
-                for (int64_t r = 0; r < n; r++)
-                    __builtin_memcpy(to + k*lanes + r*$GROUP$, from + r*row + at[k], $GROUP$*sizeof($TYPE$));
 """
 
 _PACKING = """\

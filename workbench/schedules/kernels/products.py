@@ -1,5 +1,9 @@
 """Instructions that multiply groups of 8- and 16-bit numbers, on x86 and ARM: the table, the best ones first.
 
+What is worth packing is a schedule with an instruction at the bottom (`lane_instructions.py`, `tile_instructions.py`).
+These functions do the rest, because columns that run over the ends of rows (of small pictures; what is summed there is
+not kept) are no instances of the program, and what is small, thin or a vector takes longer when steps copy it.
+
 Products of 8-bit numbers are summed in 32 bits without saturation, so each gives the bits of the loops; `vpmaddubsw`,
 whose sums of two saturate at 16 bits, does not and is not here.  The instructions for bfloat16 round a sum in their own
 way and take denormal operands for zero.
@@ -12,7 +16,7 @@ from functools import cache
 from workbench.schedules.kernels.micro_kernels import ProcessorKernel, register
 from workbench.schedules.kernels.product_frame import FORMS, PLAIN, Form, Pair, ProductInstruction
 from workbench.schedules.kernels.product_packing import Panel
-from workbench.schedules.kernels.product_tiles import AMX_BEGIN, pairs, tiles, vectors
+from workbench.schedules.kernels.product_tiles import vectors
 from workbench.target import Target
 
 X86 = "#include <immintrin.h>\n"
@@ -28,7 +32,6 @@ S8, U8, S16, B16, F32 = (
     Panel("int8_t", 4), Panel("uint8_t", 4), Panel("int16_t", 2), Panel("uint16_t", 2), Panel("float", 1)
 )  # fmt: skip
 S8_FROM_128 = Panel("uint8_t", 4, offset=128)
-S8X8, U8X8, B16X4 = Panel("int8_t", 8), Panel("uint8_t", 8), Panel("uint16_t", 4)
 
 
 def _on_vectors(
@@ -56,37 +59,6 @@ def _on_vectors(
     )  # fmt: skip
 
 
-def _on_tiles(name: str, operands: tuple[Pair, ...], dot: str, left: str, right: str) -> ProductInstruction:
-    """An instruction of AMX."""
-    half = operands == BF16
-    panels = Panel(left, 32 if half else 64), Panel(right, 2 if half else 4)
-    return ProductInstruction(
-        name, ("amx_tile", "amx_bf16" if half else "amx_int8"), operands, "float32" if half else "int32", 32, 32,
-        *panels, tiles(dot, panels[0].group), X86 + "#include <unistd.h>\n", AMX_BEGIN, "_tile_release();",
-        exact=not half,
-    )  # fmt: skip
-
-
-def _on_pairs(
-    name: str, operands: tuple[Pair, ...], panels: tuple[Panel, Panel], dot: str, *types: str
-) -> ProductInstruction:
-    """An instruction of ARM that multiplies two rows by two columns."""
-    half = operands == BF16
-    text = pairs(dot, panels[0].group, *types)
-    return ProductInstruction(
-        name,
-        ("bf16" if half else "i8mm",),
-        operands,
-        "float32" if half else "int32",
-        8,
-        8,
-        *panels,
-        text,
-        ARM,
-        exact=not half,
-    )
-
-
 BY_BYTES = "(V)_mm{0}_dpbusd{1}_epi32((__m{0}i)r, (__m{0}i)x, (__m{0}i)y)"
 BY_WORDS = "(V)_mm{0}_dpwssd{1}_epi32((__m{0}i)r, (__m{0}i)x, (__m{0}i)y)"
 MADD = "r + (V)_mm{0}_madd_epi16((__m{0}i)x, (__m{0}i)y)"
@@ -98,11 +70,6 @@ BFDOT = "(V)vbfdotq_f32((float32x4_t)r, (bfloat16x8_t)x, (bfloat16x8_t)y)"
 FUSED = "r + x * y"
 
 INSTRUCTIONS: tuple[ProductInstruction, ...] = (
-    _on_tiles("wb_amx_ss", SS, "_tile_dpbssd", "int8_t", "int8_t"),
-    _on_tiles("wb_amx_us", US, "_tile_dpbusd", "uint8_t", "int8_t"),
-    _on_tiles("wb_amx_su", SU, "_tile_dpbsud", "int8_t", "uint8_t"),
-    _on_tiles("wb_amx_uu", UU, "_tile_dpbuud", "uint8_t", "uint8_t"),
-    _on_tiles("wb_amx_bf16", BF16, "_tile_dpbf16ps", "uint16_t", "uint16_t"),
     _on_vectors("wb_vnni512_us", "avx512_vnni", US, (U8, S8), 512, BY_BYTES.format(512, "")),
     _on_vectors("wb_vnni512_ss", "avx512_vnni", SS, (S8_FROM_128, S8), 512, BY_BYTES.format(512, "")),
     _on_vectors("wb_vnni512", "avx512_vnni", BYTES, (S16, S16), 512, BY_WORDS.format(512, "")),
@@ -112,10 +79,6 @@ INSTRUCTIONS: tuple[ProductInstruction, ...] = (
     _on_vectors("wb_vnni256_ss", "avx_vnni", SS, (S8_FROM_128, S8), 256, BY_BYTES.format(256, "_avx")),
     _on_vectors("wb_vnni256", "avx_vnni", BYTES, (S16, S16), 256, BY_WORDS.format(256, "_avx")),
     _on_vectors("wb_madd256", "avx2", BYTES, (S16, S16), 256, MADD.format(256)),
-    _on_pairs("wb_smmla", SS, (S8X8, S8X8), "vmmlaq_s32", "int32x4_t", "int8x16_t", "int8x16_t"),
-    _on_pairs("wb_usmmla", US, (U8X8, S8X8), "vusmmlaq_s32", "int32x4_t", "uint8x16_t", "int8x16_t"),
-    _on_pairs("wb_ummla", UU, (U8X8, U8X8), "vmmlaq_u32", "uint32x4_t", "uint8x16_t", "uint8x16_t"),
-    _on_pairs("wb_bfmmla", BF16, (B16X4, B16X4), "vbfmmlaq_f32", "float32x4_t", "bfloat16x8_t", "bfloat16x8_t"),
     _on_vectors("wb_sdot", "dotprod", SS, (S8, S8), 128, SDOT),
     _on_vectors("wb_udot", "dotprod", UU, (U8, U8), 128, UDOT),
     _on_vectors("wb_usdot", "i8mm", US, (U8, S8), 128, USDOT),
@@ -140,6 +103,14 @@ def product_kernel(own: ProductInstruction, left: str, right: str, form: Form = 
     return register(own.kernel(left, right, form))
 
 
+FORMERLY = {
+    "wb_amx_ss": "wb_vnni512_ss", "wb_amx_us": "wb_vnni512_us", "wb_amx_su": "wb_vnni512", "wb_amx_uu": "wb_vnni512",
+    "wb_amx_bf16": "wb_bf16_512", "wb_smmla": "wb_sdot", "wb_usmmla": "wb_usdot", "wb_ummla": "wb_udot",
+    "wb_bfmmla": "wb_bfdot",
+}  # fmt: skip
+"""What old records call functions that were in their place once: the same products, by another instruction."""
+
+
 def product_names() -> dict[str, tuple[ProductInstruction, Pair, Form]]:
     """Name of a micro-kernel → the instruction, the element types and the loops it is for."""
     return {
@@ -148,3 +119,9 @@ def product_names() -> dict[str, tuple[ProductInstruction, Pair, Form]]:
         for pair in own.operands
         for form in FORMS
     }
+
+
+def called_now(name: str) -> str:
+    """The name of the micro-kernel that does what one of this name did in old records."""
+    old = next((x for x in FORMERLY if name.startswith(f"{x}_")), "")
+    return FORMERLY[old] + name.removeprefix(old) if old else name

@@ -88,7 +88,7 @@ def reason(schedule: Schedule, step: Transform) -> str:
 def blocks(schedule: Schedule, sizes: dict[str, int]) -> str:
     """Which reuse the blocks of a tile serve."""
     shape = shape_of(schedule.start.program, next(iter(sizes)))
-    dims = {loop: shape and dim_of(schedule, shape, loop) for loop in sizes}
+    dims = {loop: shape and blocked_dim(schedule, shape, loop) for loop in sizes}
     if shape is None or None in dims.values():
         return "blocks that stay in cache"
     found = []
@@ -105,7 +105,7 @@ EITHER = "neighbouring elements in the lanes of a register"
 def lanes(schedule: Schedule, loop: str) -> str:
     """Which arrays are walked element by element."""
     shape = shape_of(schedule.start.program, loop)
-    dim = shape and dim_of(schedule, shape, loop)
+    dim = shape and blocked_dim(schedule, shape, loop)
     if shape is None or dim is None:
         return EITHER
     walked = sorted({t.array for t in (*shape.writes, *shape.reads) if t.along(dim) == 1})
@@ -113,7 +113,7 @@ def lanes(schedule: Schedule, loop: str) -> str:
     return f"neighbours of {' and '.join(walked)} along {dim} lie side by side{partial}" if walked else EITHER
 
 
-def dim_of(schedule: Schedule, shape: Structure, loop: str) -> str | None:
+def blocked_dim(schedule: Schedule, shape: Structure, loop: str) -> str | None:
     """The dim that blocks of blocks (`C/m_i_i`) were cut from; None for a loop that was made otherwise."""
     cut = {plain(half): plain(whole) for step in schedule.trace for whole, half in step.halves()}
     dim: str | None = plain(loop)

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
 from workbench.errors import WorkbenchError
+from workbench.runtime.host.processes import signal_name
 
 START_SECONDS = 60.0
 LOOK_SECONDS = 0.2
@@ -128,7 +129,7 @@ class Helper:
         self.stop()
         if code is None or code == 0:
             return "was ended"
-        return f"was killed by {_named(-code)}" if code < 0 else f"ended with exit status {code}"
+        return f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
 
     def _kill(self) -> None:
         if self.process is None:
@@ -141,13 +142,6 @@ class Helper:
         if self.connection is not None:
             self.connection.close()
         self.connection = self.process = None
-
-
-def _named(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def main(descriptor: int, answering: str, memory: int) -> None:

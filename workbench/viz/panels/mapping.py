@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.poly.count.counting import every_touch
 from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Loop, path
@@ -15,7 +16,7 @@ from workbench.schedules.transform import Transform, from_json
 from workbench.viz.messages.stepping import Cost, Costs, LegalityMap, LoopTraffic, Spot, Step
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.domain.boxes import span
-from workbench.viz.panels.domain.traffic import every_touch, everywhere, node_rows
+from workbench.viz.panels.domain.traffic import everywhere, node_rows
 from workbench.viz.panels.gestures import axis_loop, loop_name, statement_named
 
 SECONDS = 0.03
@@ -116,7 +117,7 @@ def _iterations(schedule: Schedule, own: ProgramStatement, loop: Loop) -> int:
 # -- judging ---------------------------------------------------------------------------------------------------------
 
 
-def judged(
+def judged_map(
     schedule: Schedule, of: Grid, only: Iterable[int] | None = None, seconds: float = SECONDS
 ) -> LegalityMap:  # fmt: skip
     """The map with cells by their place: the step, whether it is legal, why not, and the traffic after it.
@@ -183,4 +184,4 @@ def map_payload(
     schedule: Schedule, kind: str, statement: str, x: str, y: str, only: Sequence[int] | None = None
 ) -> LegalityMap:  # fmt: skip
     """The grid of a kind of step and its cells so far, for the front end."""
-    return judged(schedule, grid(schedule, kind, statement, x, y), only)
+    return judged_map(schedule, grid(schedule, kind, statement, x, y), only)

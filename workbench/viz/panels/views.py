@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, WorkbenchError, unknown_name
+from workbench.poly.count.counting import every_touch
 from workbench.poly.count.footprints import LoopFootprint, loop_footprints
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree, loops
@@ -33,7 +34,7 @@ from workbench.viz.messages.stepping import Film
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.code.compiling import chosen_code
 from workbench.viz.panels.code.listing import code_payload
-from workbench.viz.panels.domain.traffic import estimated_traffic, every_touch, node_rows, numbers
+from workbench.viz.panels.domain.traffic import estimated_traffic, node_rows, numbers
 
 if TYPE_CHECKING:
     from workbench.viz.panels.exporting.exports import Exports

@@ -71,7 +71,7 @@ def alone(write: Write, loops: Iterable[For]) -> bool:
     return untouched(write, write) or {x.loop for x in loops} <= write.apart
 
 
-def computable(write: Write) -> bool:
+def keepable(write: Write) -> bool:
     """Whether the cells may be kept in registers: not what threads share, nor what is stored in another type than it is
     computed in (16-bit floats and bools).
     """

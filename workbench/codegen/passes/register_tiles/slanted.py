@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.codegen.nest.nest import Block, For, If, Nest, Write, children, map_write, rebuild
-from workbench.codegen.passes.register_tiles.accumulators import alone, chain, computable, independent, separable
+from workbench.codegen.passes.register_tiles.accumulators import alone, chain, independent, keepable, separable
 from workbench.lang.algebra.normal_form import constant, depends, growth, is_index_arithmetic, simplify
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, conjunction, substitute, transform
@@ -77,7 +77,7 @@ def _movable(reductions: tuple[For, ...], cells: tuple[For, ...], write: Write) 
     names = [x.variable for x in cells]
     variables = [x.variable for x in (*reductions, *cells)]
     moved = any(depends(e, v) for x in reductions for e in (x.lower, x.upper) for v in variables)
-    free = alone(write, (*reductions, *cells)) and computable(write)
+    free = alone(write, (*reductions, *cells)) and keepable(write)
     return free and not moved and all(separable(c, names) for c in write.cells)
 
 

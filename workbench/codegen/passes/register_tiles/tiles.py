@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import prod
 
 from workbench.codegen.nest.nest import For, Nest, Write
-from workbench.codegen.passes.register_tiles.accumulators import alone, chain, computable, independent, separable, trip
+from workbench.codegen.passes.register_tiles.accumulators import alone, chain, independent, keepable, separable, trip
 from workbench.lang.algebra.normal_form import constant, depends, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr
@@ -48,7 +48,7 @@ def match_tile(nest: Nest) -> Tile | None:
     cells = tuple(x for x, f in zip(loops, fixed, strict=True) if not f)
     if not fixed or not fixed[0] or any(at_once(x.kind) for x in loops):
         return None
-    if any(x.step != 1 for x in loops) or not alone(write, loops) or not computable(write):
+    if any(x.step != 1 for x in loops) or not alone(write, loops) or not keepable(write):
         return None
     if not _free_standing(reductions, cells) or not _movable(reductions):
         return None

@@ -10,7 +10,7 @@ from workbench.export.ort.body.graph import Graph
 from workbench.export.ort.body.statements import Body, begun
 from workbench.export.ort.body.values import Cells, Values
 from workbench.export.ort.model import OPSET, onnx_type
-from workbench.export.ort.signature import Port, domain_of, inputs_of, outputs_of
+from workbench.export.ort.signature import Port, inputs_of, node_domain, outputs_of
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Size, size_names, substitute
 
@@ -35,7 +35,7 @@ def function_of(family: Family) -> FunctionProto:
     taken, made = ([p.name for p in ports] for ports in (inputs, outputs))
     opsets = [helper.make_opsetid("", OPSET)]
     return helper.make_function(
-        domain_of(op.name), op.name, taken, made, graph.living(made), opsets, doc_string=op.text
+        node_domain(op.name), op.name, taken, made, graph.living(made), opsets, doc_string=op.text
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from workbench.graph.engines.sites import Site, site_of
 from workbench.graph.forms.effects import impure
 from workbench.graph.forms.scopes import Scope, Scopes, scopes, value_of
+from workbench.graph.fusion.call_graph import is_operator_call
 from workbench.graph.memory.ordering import bits
 from workbench.graph.models import Model
 from workbench.graph.terms.nodes import (
@@ -238,7 +239,7 @@ def _order(nodes: list[Term], needs: Mapping[Term, dict[Term, None]]) -> list[Te
     ready = [node for node in reversed(nodes) if not left[node]]
     found: list[Term] = []
     while ready:
-        at = next((n for n in range(len(ready) - 1, -1, -1) if _is_call(ready[n])), len(ready) - 1)
+        at = next((n for n in range(len(ready) - 1, -1, -1) if is_operator_call(ready[n])), len(ready) - 1)
         node = ready.pop(at)
         found.append(node)
         for user in users[node]:
@@ -249,16 +250,12 @@ def _order(nodes: list[Term], needs: Mapping[Term, dict[Term, None]]) -> list[Te
     return found
 
 
-def _is_call(node: Term) -> bool:
-    return isinstance(node, Call) and isinstance(node.function, Primitive)
-
-
 def _sites(model: Model, nodes: list[Term], behind: Mapping[Term, str]) -> tuple[dict[Term, Site], dict[Term, str]]:
     types = model.typing.types
     sites: dict[Term, Site] = {}
     refused: dict[Term, str] = {}
     for node in nodes:
-        if not _is_call(node):
+        if not is_operator_call(node):
             continue
         site = site_of(node, types)
         if isinstance(site, str):

@@ -12,7 +12,7 @@ from workbench.graph.importing.values import Value
 from workbench.graph.importing.written.movement import padded
 from workbench.graph.importing.written.reductions import working
 from workbench.graph.importing.written.reshaping import reshape
-from workbench.graph.importing.written.windows import Window, cast, convolution, spatial
+from workbench.graph.importing.written.windows import Window, as_type, convolution, spatial
 from workbench.lang.dtypes import DType
 from workbench.records import record
 
@@ -137,9 +137,9 @@ def _joined(
     sizes = [n.upper() for n in names]
     axes = [[(n, n.upper()), *([(f"r{n}", str(s))] if s > 1 else [])] for n, s in zip(names, strides, strict=True)]
     cells = [("f", str(features)), *(axis for pair in axes for axis in pair)]
-    value = found + (f" + {cast('bias(f)', bias.element, within)}" if bias is not None else "")
+    value = found + (f" + {as_type('bias(f)', bias.element, within)}" if bias is not None else "")
     ranges = ", ".join(f"{i} in 0:{size}" for i, size in cells)
-    body = f"y(n, {', '.join(i for i, _ in cells)}) = {cast(f'({value})', within, element)} where {ranges}"
+    body = f"y(n, {', '.join(i for i, _ in cells)}) = {as_type(f'({value})', within, element)} where {ranges}"
     inputs: list[Input] = [(f"t{at}", t, ["N", channels, *sizes]) for at, t in enumerate(parts)]
     inputs += [("bias", bias, [str(features)])] if bias is not None else []
     y = g.define("interleaved", inputs, [("y", element, ["N", *(size for _, size in cells)])], body)
@@ -183,10 +183,10 @@ def _as_defined(
     ranges = [f"f in 0:{total}", f"c in 0:{'C' if groups == 1 else per_in}"]
     ranges += [f"{n} in 0:{size}" for n, size in zip(names, out, strict=True)]
     ranges += [f"k{n} in 0:K{n.upper()}" for n in names]
-    read = cast(f"x(n, {channel}, {', '.join(reads)})", x.element, within)
-    weight = cast(f"weight({channel}, {filtered}, {', '.join('k' + n for n in names)})", w.element, within)
+    read = as_type(f"x(n, {channel}, {', '.join(reads)})", x.element, within)
+    weight = as_type(f"weight({channel}, {filtered}, {', '.join('k' + n for n in names)})", w.element, within)
     body = f"t{y} +=! {' && '.join(inside)} ? {read} * {weight} : 0 where {', '.join(ranges)}\n"
-    added = f"t{y}" + (f" + {cast('bias(f)', bias.element, within)}" if bias is not None else "")
+    added = f"t{y}" + (f" + {as_type('bias(f)', bias.element, within)}" if bias is not None else "")
     body += f"y{y} = {added if within == x.element else f'{x.element.name}({added})'}"
     inputs = [
         ("x", x, ["N", channels, *(n.upper() for n in names)]),

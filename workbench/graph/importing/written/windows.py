@@ -59,11 +59,11 @@ def convolution(
     read = f"{source}(n, {channel}, {', '.join(at)})"
     weight = f"weight(f, {inner_channel}, {', '.join('k' + n for n in names)})"
     y = f"(n, f, {', '.join(names)})"
-    product = f"{cast(read, x.element, within)} * {cast(weight, w.element, within)}"
+    product = f"{as_type(read, x.element, within)} * {as_type(weight, w.element, within)}"
     ranges = [f"{n} in 0:{out}" for n, out in zip(names, extents(names, window), strict=True)]
     target = "y" if within == of else "t"
     lines.append(f"{target}{y} +=! {product} where {', '.join(ranges)}")
-    added = f"{target}{y}" + (f" + {cast('bias(f)', bias.element, within)}" if bias is not None else "")
+    added = f"{target}{y}" + (f" + {as_type('bias(f)', bias.element, within)}" if bias is not None else "")
     if bias is not None or target == "t":
         lines.append(f"y{y} = {added}" if within == of else f"y{y} = {of.name}({added})")
     weights = ["F", "C" if groups == 1 else str(per), *(f"K{n.upper()}" for n in names)]
@@ -72,7 +72,7 @@ def convolution(
     return g.define(f"conv{len(names)}d", inputs, [("y", of, ["N", "F", *extents(names, window)])], "\n".join(lines))
 
 
-def cast(read: str, of: DType, within: DType) -> str:
+def as_type(read: str, of: DType, within: DType) -> str:
     """A read, converted where the element type of the sum is another."""
     return read if of == within else f"{within.name}({read})"
 
@@ -184,7 +184,8 @@ def average_pool(
     within = working(x.element)
     lines, read = _padded_source(x, names, kernel, window, "0")
     y = f"(n, c, {', '.join(names)})"
-    lines.append(f"t{y} +=! {cast(read, x.element, within)} where {', '.join(_window_ranges(names, kernel, window))}")
+    ranges = ", ".join(_window_ranges(names, kernel, window))
+    lines.append(f"t{y} +=! {as_type(read, x.element, within)} where {ranges}")
     count = (
         str(divisor)
         if divisor

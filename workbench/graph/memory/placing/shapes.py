@@ -11,6 +11,7 @@ from typing import NamedTuple
 from workbench.graph.memory.bodies import Body
 from workbench.graph.memory.byte_counts import at
 from workbench.graph.memory.lifetimes import Lifetimes
+from workbench.graph.memory.plans import covered
 
 Gaps = list[tuple[int, int]]
 
@@ -56,16 +57,7 @@ def live_lines(shapes: Iterable[Shape], steps: int) -> list[int]:
     total = [0] * (steps + 1)
     for shape in filter(None, shapes):
         for step in range(min(r.first for r in shape), max(r.last for r in shape) + 1):
-            total[step] += _covered(sorted((r.low, r.high) for r in shape if r.first <= step <= r.last))
-    return total
-
-
-def _covered(spans: Sequence[tuple[int, int]]) -> int:
-    """Length of a union of intervals that are sorted."""
-    total = reached = 0
-    for low, high in spans:
-        total += max(0, high - max(low, reached))
-        reached = max(reached, high)
+            total[step] += covered(sorted((r.low, r.high) for r in shape if r.first <= step <= r.last))
     return total
 
 

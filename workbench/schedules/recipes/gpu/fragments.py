@@ -170,15 +170,19 @@ def on_threads(schedule: Schedule, statement: str, plan: Product, size: Tile) ->
     return schedule
 
 
-def tile_cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int]) -> list[int]:
+def tile_cells(
+    schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int], *, is_box: bool = False
+) -> list[int]:
     """How many cells the tile of an operand has along each loop of its copy; `lengths` are those of the dims of a tile.
 
-    ScheduleError where the tile is no box of them (windows).
+    None where the tile is no box of them (windows); ScheduleError if that `is_box` was taken for granted.
     """
     load = loads_of(schedule.program, buffer)[0]
     subscripts = _read(schedule, identifier, buffer)[-len(own_loops(schedule.tree, load.id)) :]
     if not all(isinstance(e, Index) for e in subscripts):
-        raise ScheduleError(f"{buffer} is no box")
+        if is_box:
+            raise ScheduleError(f"{buffer} is no box")
+        return []
     return [lengths.get(e.name, 1) for e in subscripts if isinstance(e, Index)]
 
 

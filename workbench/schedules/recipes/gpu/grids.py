@@ -15,16 +15,16 @@ from workbench.schedules.edit import at, find_loop
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.gpu.shared import (
     around,
-    dim_of,
     kept,
+    legal_after,
     name_of,
     parallel,
     power,
     score,
     spelled,
-    taken,
     threads_of,
     trip,
+    walked_dim,
 )
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import add_unit_loop, bind, fuse, reorder, split, unroll, vectorize
@@ -91,7 +91,7 @@ def _in_vectors(
     own, count = LoopName(lane.name), counts[lane.name] or width
     quads = own.part("q")
     cut = split(spelled(schedule, statement, own), width, names=(quads, own.part("v")))
-    after = taken(schedule, cut, vectorize(cut.inner))
+    after = legal_after(schedule, cut, vectorize(cut.inner))
     return after and _bound(after, statement, others, quads, {**counts, quads: count // width}, target)
 
 
@@ -111,7 +111,7 @@ def _even(schedule: Schedule, statement: str, lane: Loop, count: int | None, wid
     """Whether every access stays along a long loop, or walks from multiples of `width` on through elements of one
     size, so many of which a thread can move at once.
     """
-    dim, shape = dim_of(lane, statement) or "", structure(schedule.program, statement)
+    dim, shape = walked_dim(lane, statement) or "", structure(schedule.program, statement)
     size = _widest(schedule, statement)
     moving = [e for _, subscripts in _cells(schedule, statement) for e in subscripts if dim in index_names(e)]
     if count is None or count % width or count < SHORT or not 0 < size * width <= WIDEST:
@@ -164,7 +164,7 @@ def outermost(schedule: Schedule, statement: str, loops: list[Loop]) -> Schedule
     wanted = [*names, *(x for x in own if x not in names)]
     if wanted == own:
         return schedule
-    return taken(schedule, reorder(*(spelled(schedule, statement, x) for x in wanted)))
+    return legal_after(schedule, reorder(*(spelled(schedule, statement, x) for x in wanted)))
 
 
 def _alone(schedule: Schedule, statement: str, free: list[Loop]) -> Schedule | None:
@@ -216,7 +216,7 @@ def _several_rows(schedule: Schedule, statement: str, others: list[str], lane: s
     last = LoopName(others[-1])
     cut = split(spelled(schedule, statement, last), rows, names=(last.part("b"), last.part("w")))
     order = reorder(cut.outer, spelled(schedule, statement, lane), cut.inner)
-    after = taken(schedule, cut, order, unroll(cut.inner))
+    after = legal_after(schedule, cut, order, unroll(cut.inner))
     return (schedule, others) if after is None else (after, [*others[:-1], cut.outer.loop])
 
 
@@ -227,14 +227,14 @@ def joined(
     count = counts[lane]
     while others and count is not None and count < SHORT and counts.get(others[-1]) is not None:
         both = fuse(spelled(schedule, statement, others[-1]), spelled(schedule, statement, lane))
-        after = taken(schedule, both)
+        after = legal_after(schedule, both)
         if after is None:
             break
         count *= counts[others[-1]] or 1
         schedule, lane, others = after, both.fused.loop, others[:-1]
     while len(others) > 2:
         both = fuse(*(spelled(schedule, statement, x) for x in others[:2]))
-        after = taken(schedule, both)
+        after = legal_after(schedule, both)
         if after is None:
             return _inside(schedule, statement, others, lane, count)
         schedule, others = after, [both.fused.loop, *others[2:]]
@@ -246,7 +246,7 @@ def _inside(
 ) -> tuple[Schedule, list[str], str, int | None]:
     """Loops beyond the number of axes go inside: each thread executes them."""
     order = [*others[-2:], lane, *others[:-2]]
-    after = taken(schedule, reorder(*(spelled(schedule, statement, x) for x in order)))
+    after = legal_after(schedule, reorder(*(spelled(schedule, statement, x) for x in order)))
     return after or schedule, others[-2:], lane, count
 
 
@@ -257,7 +257,7 @@ def once(schedule: Schedule, ids: tuple[str, ...]) -> Schedule:
     for inside in depths:
         for axis in ("block.x", "thread.x"):
             unit = add_unit_loop(name, inside, name="once")
-            after = taken(schedule, unit, bind(unit.made, axis))
+            after = legal_after(schedule, unit, bind(unit.made, axis))
             if after is not None:
                 return after
     raise ScheduleError(f"no loop of one iteration fits around {name}")

@@ -6,7 +6,6 @@ for k_o: { copies of piece k_o + 2 begin;  z: for k_i: { A_own, B_own = register
 from __future__ import annotations
 
 from workbench import poly
-from workbench.errors import ScheduleError
 from workbench.lang.algebra.normal_form import constant
 from workbench.poly.derive.buffers import loads_of
 from workbench.poly.programs.loop_names import LoopName, loop_of
@@ -25,7 +24,7 @@ from workbench.schedules.recipes.gpu.fragments import (
     tile_cells,
     with_fragment,
 )
-from workbench.schedules.recipes.gpu.shared import spelled, taken
+from workbench.schedules.recipes.gpu.shared import legal_after, spelled
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import bind, fuse, pipeline, split
 
@@ -61,7 +60,7 @@ def with_operands(
     stages = blocking.stages
     for operand in plan.operands:
         schedule, buffer = staged(schedule, operand, home, _tile(operand))
-        buffers[buffer] = operand, _cells(schedule, identifier, buffer, lengths, whole=stages > 1)
+        buffers[buffer] = operand, tile_cells(schedule, identifier, buffer, lengths, is_box=stages > 1)
     for buffer, (operand, cells) in buffers.items():
         schedule = _operand(schedule, identifier, (operand, buffer), (plan, size), (cells, inner), blocking)
     if stages > 1:
@@ -72,16 +71,6 @@ def with_operands(
 def _tile(operand: str) -> str:
     """What the tile of an operand is called, where nothing else is called so."""
     return f"{operand}_tile"
-
-
-def _cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int], *, whole: bool) -> list[int]:
-    """The cells of a tile along each loop of its copy; none where it is no box (windows)."""
-    try:
-        return tile_cells(schedule, identifier, buffer, lengths)
-    except ScheduleError:
-        if whole:
-            raise
-        return []
 
 
 def _operand(
@@ -124,7 +113,7 @@ def _shared_out(schedule: Schedule, statement: str, size: Tile) -> Schedule:
     while counts[lane] < size.width and loops.index(lane):
         outer = loops[loops.index(lane) - 1]
         both = fuse(spelled(schedule, statement, outer), spelled(schedule, statement, lane))
-        after = taken(schedule, both)
+        after = legal_after(schedule, both)
         if after is None:
             break
         schedule, joined = after, LoopName(both.fused.loop)

@@ -24,7 +24,7 @@ THREAD_COUNTS = (32, 64, 128, 256, 512, 1024)
 """Threads of a block that may be chosen: whole warps, powers of two."""
 
 
-def taken(schedule: Schedule, *steps: Transform) -> Schedule | None:
+def legal_after(schedule: Schedule, *steps: Transform) -> Schedule | None:
     """The schedule after the steps that change something; None if one does not fit, or what comes is not known to be
     legal.
     """
@@ -66,7 +66,7 @@ def in_one(schedule: Schedule, loops: Sequence[LoopName]) -> tuple[Schedule, lis
     return schedule, list(loops)
 
 
-def dim_of(loop: Loop, statement: str) -> str | None:
+def walked_dim(loop: Loop, statement: str) -> str | None:
     """The dim of a statement along which a loop walks in steps of one, None if there is none."""
     match dict(loop.rows).get(statement):
         case Index(name, _) | Binary("%", Index(name, _), Const(_, _), _):
@@ -121,7 +121,7 @@ def score(schedule: Schedule, loop: Loop) -> int:
     """Accesses that walk along memory with a loop, minus those that jump."""
     total = 0
     for statement, _ in loop.rows:
-        dim = dim_of(loop, statement)
+        dim = walked_dim(loop, statement)
         total += structure(schedule.program, statement).contiguous(dim) if dim else 0
     return total
 

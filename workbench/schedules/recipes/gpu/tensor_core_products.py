@@ -183,7 +183,7 @@ def _scheduled(
     buffers: dict[str, list[int]] = {}
     for operand in plan.operands:
         schedule, buffer = staged(schedule, operand, loop_of(name, outer[-1]), f"{operand}_tile")
-        buffers[buffer] = _cells(schedule, identifier, buffer, lengths)
+        buffers[buffer] = tile_cells(schedule, identifier, buffer, lengths)
     if stages:
         schedule = pipeline(loop_of(name, outer[-1]), stages, async_=True).on(schedule)
     schedule = padded_for_fragments(schedule, identifier, buffers, kernel, depth, size)
@@ -201,14 +201,6 @@ def _scheduled(
     for loop, axis in zip((*loops_of(name, (blocks[-1], blocks[-2])), *others), "xyz", strict=False):
         schedule = bind(loop, f"block.{axis}").on(schedule)
     return replace(loop_of(name, values[0]), kernel.name).on(schedule)
-
-
-def _cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int]) -> list[int]:
-    """The cells of a tile along each loop of its copy; none where it is no box."""
-    try:
-        return tile_cells(schedule, identifier, buffer, lengths)
-    except ScheduleError:
-        return []
 
 
 def _copy(schedule: Schedule, load: str, cells: list[int], size: WarpTile) -> Schedule:

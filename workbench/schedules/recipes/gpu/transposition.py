@@ -10,7 +10,7 @@ from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import own_loops
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.gpu.padding.banks import padded
-from workbench.schedules.recipes.gpu.shared import WARP, around, dim_of, in_one, kept, parallel, spelled, trip
+from workbench.schedules.recipes.gpu.shared import WARP, around, in_one, kept, parallel, spelled, trip, walked_dim
 from workbench.schedules.recipes.staging import staged
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import bind, reorder, split, tile
@@ -47,7 +47,7 @@ def transposed(schedule: Schedule, ids: tuple[str, ...], host: set[str], target:
 def crossing(schedule: Schedule, statement: str, loops: list[Loop]) -> tuple[str, Loop, Loop] | None:
     """An array read along one loop where what is written goes along another: (array, the write's loop, the read's)."""
     shape = structure(schedule.program, statement)
-    dims = {x.name: dim_of(x, statement) for x in loops}
+    dims = {x.name: walked_dim(x, statement) for x in loops}
     written = {t.array for t in shape.writes}
     long = [x for x in loops if dims[x.name] and (trip(schedule, x) or WARP) >= WARP // 2]
     along = next((x for x in long if shape.writes[0].along(dims[x.name] or "") == 1), None)

@@ -43,7 +43,7 @@ def fused_but(alone: Callable[[Program, Tree, Target], bool], schedule: Schedule
     """The same where other nests had better stay `alone`."""
     refused: set[tuple[str, str]] = set()
     while True:
-        pair = next(candidates(schedule, schedule.tree, target, refused, alone), None)
+        pair = next(mergeable(schedule, schedule.tree, target, refused, alone), None)
         if pair is None:
             return schedule
         a, b, depth = pair
@@ -59,7 +59,7 @@ def fused_but(alone: Callable[[Program, Tree, Target], bool], schedule: Schedule
             refused.add((first, second))
 
 
-def candidates(
+def mergeable(
     schedule: Schedule, tree: Tree, target: Target, refused: set[tuple[str, str]],
     alone: Callable[[Program, Tree, Target], bool],
 ) -> Iterator[tuple[Band, Band, int]]:  # fmt: skip
@@ -73,7 +73,7 @@ def candidates(
             if depth and small and not apart and enough(schedule, a, depth):
                 yield a, b, depth
     for child in children(tree):
-        yield from candidates(schedule, child, target, refused, alone)
+        yield from mergeable(schedule, child, target, refused, alone)
 
 
 def enough(schedule: Schedule, nest: Tree, depth: int) -> bool:

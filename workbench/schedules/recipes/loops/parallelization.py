@@ -41,7 +41,7 @@ def parallelized(schedule: Schedule, target: Target) -> Schedule:
         nest = top(schedule.tree)[number]
         divided_already = any(x.kind == "parallel" for x in loops(nest))
         if isinstance(nest, Band) and not divided_already and worthwhile(schedule.program, nest, target):
-            after = divided(schedule, nest)
+            after = among_threads(schedule, nest)
             after = _inside(schedule, nest, target) if after is schedule else after
             schedule = in_wavefronts(schedule, nest, target) if after is schedule else after
     return schedule
@@ -58,7 +58,7 @@ def _inside(schedule: Schedule, nest: Band, target: Target) -> Schedule:
     parts = nest.child.children if isinstance(nest.child, Sequence) else ()
     for part in parts:
         if isinstance(part, Band) and worthwhile(schedule.program, part, target, ENTERED):
-            after = divided(schedule, part)
+            after = among_threads(schedule, part)
             schedule = _inside(schedule, part, target) if after is schedule else after
     return schedule
 
@@ -80,7 +80,7 @@ def worthwhile(program: Program, nest: Tree, target: Target, regions: int = SMAL
     return total >= regions * target.costs.turns_a_region
 
 
-def divided(schedule: Schedule, nest: Band) -> Schedule:
+def among_threads(schedule: Schedule, nest: Band) -> Schedule:
     """Parallelise the first loop with enough iterations, else the longest legal one."""
     program, own = schedule.program, statements(nest)
     options = []

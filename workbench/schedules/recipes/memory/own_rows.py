@@ -17,7 +17,7 @@ from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import structure
-from workbench.schedules.recipes.memory.privatization import staged
+from workbench.schedules.recipes.memory.privatization import in_buffer
 from workbench.schedules.recipes.memory.row_fusion import is_large
 from workbench.schedules.scheduled_program import Schedule
 from workbench.target import Target
@@ -40,7 +40,7 @@ def _own_row(schedule: Schedule, array: str, target: Target) -> Schedule:
         return schedule
     if _row_bytes(program, known, array, around) > target.cache_bytes[1] // 4:
         return schedule
-    return staged(schedule, array, loop_of(program.statement(known[0]).name, around[-1].name))
+    return in_buffer(schedule, array, loop_of(program.statement(known[0]).name, around[-1].name))
 
 
 def _around(schedule: Schedule, known: list[str]) -> list[Loop]:

@@ -37,14 +37,14 @@ def privatized(schedule: Schedule) -> Schedule:
         if all(target != array for target, _ in own.targets):  # another one brought it along
             continue
         for loop in reversed(path(schedule.tree, identifier)):
-            after = staged(schedule, array, loop_of(own.name, loop.name))
+            after = in_buffer(schedule, array, loop_of(own.name, loop.name))
             if after is not schedule:
                 schedule = after
                 break
     return schedule
 
 
-def staged(schedule: Schedule, array: str, loop: str) -> Schedule:
+def in_buffer(schedule: Schedule, array: str, loop: str) -> Schedule:
     """The array in a buffer of a loop if nothing has to be copied; unchanged otherwise."""
     try:
         after = stage(array, loop, "none").on(schedule)

@@ -88,7 +88,7 @@ def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None
         vector = target.lanes(8 * max(4, *(v.dtype.bytes for v in shape.statement.values)))
         own = next(r for r in shape.reads if r.array == weights.tensor)
         moving = [d for d in shape.free if own.along(d) == 0 and others[0].along(d) not in (0, None)]
-        if not moving or (trips[lanes] or 0) < vector or not worthwhile(shape, weights, (depth, work), vector):
+        if not moving or (trips[lanes] or 0) < vector or not worth_panels(shape, weights, (depth, work), vector):
             continue
         pixels = min(moving, key=lambda d: abs(others[0].along(d) or 0))
         return _tile(shape, weights, (lanes, vector), pixels, target)
@@ -102,7 +102,7 @@ def _tile(
     lanes, vector = filters
     row, count, name = shape.trip(pixels) or 1, shape.trip(lanes) or 1, shape.statement.name
     panel = 4 * vector * prod(shape.trip(d) or 1 for d in shape.reduced)
-    batches, rows = _outside(shape, weights, lanes, pixels)
+    batches, rows = outside(shape, weights, lanes, pixels)
 
     def cut(tile: tuple[int, int]) -> Cut:
         return Cut(batches, lanes, tile[1] * vector, rows, tile[0], slots(tile, row, panel, target))
@@ -116,14 +116,14 @@ def _tile(
     return ConvolutionTile(lanes, vectors * vector, pixels, height, weights, threads)
 
 
-def _outside(shape: Structure, weights: Read, lanes: str, pixels: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def outside(shape: Structure, weights: Read, lanes: str, pixels: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The dims that filters have in common with the picture, and those that only the picture has, pixels last."""
     free = [d for d in shape.free if d not in (lanes, pixels)]
     batches = tuple(d for d in free if d in index_names(weights))
     return batches, (*(d for d in free if d not in batches), pixels)
 
 
-def worthwhile(shape: Structure, weights: Read, amount: tuple[int, int], lanes: int) -> bool:
+def worth_panels(shape: Structure, weights: Read, amount: tuple[int, int], lanes: int) -> bool:
     """Whether windows overlap and there is enough to do, or filters are packed once and pixels do not suit lanes.
 
     `amount` are the contributions to a cell and to all.
@@ -196,7 +196,7 @@ def convolved(schedule: Schedule, identifier: str, target: Target, *, words: Wor
     plan = convolution_tile(shape, target)
     if plan is None or not simple(schedule.program, schedule.tree, identifier):
         return schedule
-    channels = None if words is None else _channels(shape, plan.weights)
+    channels = None if words is None else summed_channels(shape, plan.weights)
     if words is not None and channels is None:
         return schedule
     try:
@@ -205,15 +205,16 @@ def convolved(schedule: Schedule, identifier: str, target: Target, *, words: Wor
         return schedule
 
 
-def _channels(shape: Structure, weights: Read) -> str | None:
+def summed_channels(shape: Structure, weights: Read) -> str | None:
     """The longest dim that is summed up and is a subscript of the picture by itself, and no part of another."""
-    picture = _picture(shape, weights)
+    picture = picture_of(shape, weights)
     found = [d for d in shape.reduced if Index(d, INT32) in picture.subscripts and d in index_names(weights)]
     found = [d for d in found if sum(d in index_names(s) for s in picture.subscripts) == 1]
     return max(found, key=lambda d: shape.trip(d) or 0, default=None)
 
 
-def _picture(shape: Structure, weights: Read) -> Read:
+def picture_of(shape: Structure, weights: Read) -> Read:
+    """What is multiplied by the weights."""
     return next(r for r in reads_of(*shape.statement.values) if r.subscripts and r.tensor != weights.tensor)
 
 
@@ -221,7 +222,7 @@ def _scheduled(
     schedule: Schedule, identifier: str, plan: ConvolutionTile, group: tuple[str, Words] | None
 ) -> Schedule:
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
-    batches, rows = _outside(shape, plan.weights, plan.lanes, plan.pixels)
+    batches, rows = outside(shape, plan.weights, plan.lanes, plan.pixels)
     inside = [*rows[:-1], over_blocks(plan.pixels)]
     if plan.threads in inside:
         inside = [plan.threads, *(x for x in inside if x != plan.threads)]
@@ -236,7 +237,7 @@ def _scheduled(
     schedule = with_panel(schedule, plan.weights, home, cut, batches=batches, lanes=True, group=count)
     if group is not None:
         dim, words = group
-        schedule = grouped(schedule, _picture(shape, plan.weights), home, (dim, words.count))
+        schedule = grouped(schedule, picture_of(shape, plan.weights), home, (dim, words.count))
         for buffer in [a for a in schedule.program.arrays if a not in before and words.wide]:
             schedule = widen(buffer, words.wide).on(schedule)
         full = (shape.trip(dim) or 1) % words.count == 0

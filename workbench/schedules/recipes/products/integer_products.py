@@ -9,6 +9,7 @@ Of a convolution the filters are the rows, the pixels the columns; channels and 
 from __future__ import annotations
 
 from math import prod
+from typing import TYPE_CHECKING
 
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import DTYPES
@@ -22,10 +23,14 @@ from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.direct_convolution import convolved
 from workbench.schedules.recipes.products.packing import packed
 from workbench.schedules.recipes.products.product_blocks import Words
+from workbench.schedules.recipes.products.tiled_windows import windowed
 from workbench.schedules.recipes.try_steps import attempt, ordered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import merge, parallelize, replace, tile
 from workbench.target import Target
+
+if TYPE_CHECKING:
+    from workbench.schedules.kernels.tile_instructions import TileInstruction
 
 SHORTEST = {"row": 4, "column": 8, "depth": 8}
 """Fewer rows, columns or contributions leave most of a register tile to padding; of bytes a single row is worth it."""
@@ -71,30 +76,48 @@ def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     from workbench.schedules.kernels.products import instruction_for  # few programs multiply such numbers
 
     own = instruction_for(found.left, found.right, found.result, target)
-    if own is None:
-        return schedule
-    words = words_for(found, target) if own.tile.lanes else None
-    for way in (packed, convolved) if words is not None else ():
-        after = way(schedule, identifier, target, words=words)
-        if after is not schedule:
-            return after
+    for words in words_for(found, target) if own is not None else tiles_for(found, target):
+        for way in (packed, windowed if words.tiles else convolved):
+            after = way(schedule, identifier, target, words=words)
+            if after is not schedule:
+                return after
     try:
-        return _replaced(schedule, shape, found, own, target)
+        return schedule if own is None else _replaced(schedule, shape, found, own, target)
     except ScheduleError:
         return schedule
 
 
-def words_for(found: Product, target: Target) -> Words | None:
-    """What an instruction in the lanes of a machine takes of a product; bytes may be widened for it, floats for any."""
+def words_for(found: Product, target: Target) -> list[Words]:
+    """What the instructions of a machine take of a product, the best first.
+
+    Those that multiply tiles; then the one in lanes, for which bytes may be widened.  Floats are widened for any
+    machine.
+    """
     from workbench.schedules.kernels.lane_instructions import lane_instruction_for
 
+    tiles = tiles_for(found, target)
     own = lane_instruction_for(found.left, found.right, found.result, target.isa)
     if own is not None:
-        return Words(own.name, own.group, DTYPES[own.operands[0]].bytes, own.shifted)
+        return [*tiles, Words(own.name, own.group, DTYPES[own.operands[0]].bytes, own.shifted)]
     if found.result == "float32":
-        return Words("", 1, DTYPES[found.result].bytes, wide=found.result)
+        return [*tiles, Words("", 1, DTYPES[found.result].bytes, wide=found.result)]
     own = lane_instruction_for("int16", "int16", found.result, target.isa)
-    return None if own is None else Words(own.name, own.group, DTYPES["int16"].bytes, wide="int16")
+    return tiles if own is None else [*tiles, Words(own.name, own.group, DTYPES["int16"].bytes, wide="int16")]
+
+
+def tiles_for(found: Product, target: Target) -> list[Words]:
+    """What instructions that multiply tiles take, whichever operand has the rows."""
+    from workbench.schedules.kernels.tile_instructions import tile_instruction_for
+
+    pairs = dict.fromkeys(((found.left, found.right), (found.right, found.left)))
+    own = (tile_instruction_for(a, b, found.result, target.isa) for a, b in pairs)
+    return [_of_tiles(x) for x in own if x is not None]
+
+
+def _of_tiles(own: TileInstruction) -> Words:
+    size, of_rows = DTYPES[own.operands[0]].bytes, own.operands[0]
+    tile = {"rows": own.rows, "columns": own.columns, "depth": own.depth}
+    return Words(own.name, own.group, size, **tile, of_rows=of_rows, anyhow=own.anyhow)
 
 
 def narrow(value: Expr) -> bool:

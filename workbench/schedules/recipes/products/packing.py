@@ -72,6 +72,8 @@ def packing(
         return None
     if words is not None and (len(run) > 1 or depth not in index_names(other)):
         return None
+    if words is not None and words.of_rows not in ("", other.dtype.name):
+        return None
     whole = poly.independent(program, identifier, shape.free)
     return sized(shape, (run, row, depth), (operand, other), target, whole=whole, across=across, words=words)
 

@@ -26,6 +26,7 @@ from workbench.schedules.steps import (
     pad,
     reorder,
     replace,
+    serial,
     split,
     transform_layout,
     unroll,
@@ -142,6 +143,24 @@ def _copied_words(
     return unroll(words.inner).on(schedule)
 
 
+def channels_last(schedule: Schedule, operand: Read, home: LoopName, dim: str) -> Schedule:
+    """The operand copied before everything else, all cells of a dim side by side: I_local(y, x, c)."""
+    schedule, home = _once(schedule, home)
+    schedule, buffer = staged(schedule, _meant(schedule, operand, home), home)
+    place, own = _place(operand, dim), _copying(schedule, buffer)
+    if place + 1 < len(own):
+        names = [f"d{n}" for n in range(len(own))]
+        cells = [*names[:place], *names[place + 1 :], names[place]]
+        schedule = transform_layout(buffer, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
+        schedule = reorder(*own[:place], *own[place + 1 :], own[place]).on(schedule)
+    return vectorize(own[place]).on(schedule)
+
+
+def _place(operand: Read, dim: str) -> int:
+    """The subscript of a read that is a dim."""
+    return next(n for n, s in enumerate(operand.subscripts) if isinstance(s, Index) and s.name == dim)
+
+
 def grouped(schedule: Schedule, operand: Read, home: LoopName, group: tuple[str, int]) -> Schedule:
     """The operand copied before everything else, so many cells of a dim side by side: I_local(c / 4, y, x, c % 4)."""
     schedule, home = _once(schedule, home)
@@ -149,7 +168,7 @@ def grouped(schedule: Schedule, operand: Read, home: LoopName, group: tuple[str,
     dim, count = group
     if count == 1:
         return schedule
-    place = next(n for n, s in enumerate(operand.subscripts) if isinstance(s, Index) and s.name == dim)
+    place = _place(operand, dim)
     names = [f"d{n}" for n in range(len(operand.subscripts))]
     cells = [f"{d} / {count}" if n == place else d for n, d in enumerate(names)]
     own = _copying(schedule, buffer)
@@ -165,7 +184,7 @@ def grouped(schedule: Schedule, operand: Read, home: LoopName, group: tuple[str,
 def by_instruction(
     schedule: Schedule, name: str, tile_loops: tuple[str, str, str], words: Words, *, full: bool
 ) -> Schedule:
-    """The loop over one word of contributions, inside the lanes, by the instruction.
+    """The loop over one word of contributions, inside the lanes, by the instruction; or the loops over a tile.
 
     `tile_loops` are the loop over contributions and those over the cells of a tile.  Words that are not `full` are
     padded; rows and columns beyond the ends are not, they have no cells.
@@ -177,10 +196,13 @@ def by_instruction(
     schedule, outer, inner = groups.on(schedule), groups.outer.loop, groups.inner.loop
     around = [x.name for x in path(schedule.tree, statement_id(schedule.program, name))]
     sums = [x for x in around[min(map(around.index, (outer, row))) :] if x not in (row, column, inner)]
-    orders: list[tuple[str, ...]] = [(*sums, row, column, inner)]
-    if not full:
-        orders.insert(0, (row, column, *(x for x in sums if x != outer), outer, inner))
+    others = [x for x in sums if x != outer]
+    if words.tiles:
+        for loop in (row, column):
+            schedule = serial(loop_of(name, loop)).on(schedule)
+    last = (*others, row, column, outer, inner) if words.tiles else (*sums, row, column, inner)
+    orders: list[tuple[str, ...]] = [last] if full else [(row, column, *others, outer, inner), last]
     for order in orders:
         schedule = ordered(schedule, name, order)
         schedule = schedule if order is orders[-1] else pad(groups.outer).on(schedule)
-    return replace(groups.inner, words.instruction).on(schedule)
+    return replace(loop_of(name, row) if words.tiles else groups.inner, words.instruction).on(schedule)

@@ -24,6 +24,9 @@ GAIN = 1.02
 BLOCK = 4
 """So many more rows than columns of a tile make a block for the second cache: each begins with all panels anew."""
 
+DEPTH = 8
+"""Blocks of a reduction have a multiple of so many terms."""
+
 MANY = 4
 """So many more rows than columns are read by one core each, though the panel of the columns is packed for all."""
 
@@ -33,7 +36,9 @@ class Words:
     """Products by an instruction in lanes: its name, how many contributions it takes at once, bytes of an operand.
 
     A `shifted` one takes rows in another code, a `wide` one both operands in a wider type (its name): they are always
-    packed.  Without an instruction the operands are widened only.
+    packed.  Without an instruction the operands are widened only.  One that multiplies tiles of `rows` x `columns`
+    takes `depth` contributions at a time, and the element type `of_rows` along the rows; `anyhow`: its columns need not
+    lie side by side.
     """
 
     instruction: str
@@ -41,6 +46,16 @@ class Words:
     bytes: int
     shifted: bool = False
     wide: str = ""
+    rows: int = 0
+    columns: int = 0
+    depth: int = DEPTH
+    of_rows: str = ""
+    anyhow: bool = False
+
+    @property
+    def tiles(self) -> bool:
+        """Whether the instruction multiplies tiles."""
+        return self.rows > 0
 
 
 @record
@@ -98,8 +113,10 @@ def sized(
     batches = tuple(d for d in shape.free if d not in (*run, row))
     batch = next((d for d in batches if (shape.trip(d) or 1) >= max(2, target.cores)), None)
     cores = 1 if batch else target.cores
-    division = _decided(_division((m, n), lanes, cores, target, flat=flat, across=across), shape, (m, n), lanes, cores,
-                        flat=flat, free=across is None)
+    tile = (words.rows, words.columns // lanes) if words and words.tiles else None
+    division = _division((m, n), lanes, cores, target, flat=flat, across=across, tile=tile)
+    if tile is None:
+        division = _decided(division, shape, (m, n), lanes, cores, flat=flat, free=across is None)
     inner = (words.bytes if words else size) * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
     moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
     filled = words is not None and (words.shifted or words.wide != "" or k % words.count != 0)
@@ -107,7 +124,8 @@ def sized(
     name = shape.statement.name
     if other is not None and words is None and not decide(f"{name}_pack_rows", True, (True, False)):
         other = None
-    depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None and words is None)
+    unit = words.depth if words else DEPTH
+    depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None and words is None, unit=unit)
     depths = decide(f"{name}_block_{depth}", depths, lambda: sizes_near(depths, k // 2, unit=16, zero=True))
     columns, rows = _blocks((m, n), division, (depths or k) * inner, target)
     rows = decide(f"{name}_block_{row}", rows, lambda: sizes_near(rows, m // 2, unit=division.height, zero=True))
@@ -123,8 +141,10 @@ def sized(
     return Packing(*sizes, operand, other, batches, threads, run if flat else (), words)
 
 
-def _depth(k: int, row: int, target: Target, *, whole: bool, both: bool) -> int:
+def _depth(k: int, row: int, target: Target, *, whole: bool, both: bool, unit: int) -> int:
     """Blocks of a reduction of `k` terms, for each of which a panel has a row of so many bytes; 0 if one is enough.
+
+    They have a multiple of `unit` terms.
 
     A panel takes a part of the second cache, or stays in the first unless tiles are `whole`.  Where `both` operands are
     packed, it is where a block of the reduction begins: there are two at least.
@@ -133,7 +153,7 @@ def _depth(k: int, row: int, target: Target, *, whole: bool, both: bool) -> int:
     near, far = first // 2 // row, second // 4 // row
     if both and k > near:
         far = min(far, k // 2)
-    return _even(k, max(8, far if whole else near), 8)
+    return _even(k, max(unit, far if whole else near), unit)
 
 
 def _blocks(cells: tuple[int, int], division: _Division, line: int, target: Target) -> tuple[int, int]:
@@ -174,9 +194,12 @@ def _decided(
 
 
 def _division(
-    cells: tuple[int, int], lanes: int, cores: int, target: Target, *, flat: bool, across: bool | None
-) -> _Division:
+    cells: tuple[int, int], lanes: int, cores: int, target: Target, *, flat: bool, across: bool | None,
+    tile: tuple[int, int] | None = None,
+) -> _Division:  # fmt: skip
     """The tiles that leave the core with most to do the least, the usual ones unless others gain something.
+
+    Where an instruction multiplies a `tile` of so many rows and vectors, only the sides to divide are chosen.
 
     Where it makes no difference columns are divided, as each core packs its own, unless rows are many more.
     """
@@ -188,7 +211,8 @@ def _division(
 
     first = cells[0] <= MANY * cells[1]
     order = (first, not first) if across is None else (across,)
-    ways = [_divided(cells, s, lanes, cores, flat=flat, across=a) for a in order for s in shapes(target)]
+    tiles = [tile] if tile else shapes(target)
+    ways = [_divided(cells, s, lanes, cores, flat=flat, across=a) for a in order for s in tiles]
     best = min(ways, key=slots)
     return next(x for x in ways if slots(x) <= GAIN * slots(best))
 

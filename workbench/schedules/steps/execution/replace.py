@@ -17,6 +17,7 @@ from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.kernels.lane_instructions import LaneInstruction, lane_fit
 from workbench.schedules.kernels.matching import Fit, Work, fit
 from workbench.schedules.kernels.micro_kernels import MicroKernel, ProcessorKernel, known_kernels, registered
+from workbench.schedules.kernels.tile_instructions import TileInstruction, tile_fit
 from workbench.schedules.kernels.warp_fits import WarpFit, warp_fit
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
 from workbench.schedules.scheduled_program import Schedule
@@ -34,8 +35,8 @@ class Replace(Transform):
     those of its reduction joins two of its iterations: the kernel may execute them in any order.  Where the kernel is
     written for fixed sizes, partial blocks are executed by the loops.  An instruction of a warp (a tensor core's) takes
     the loops inside those bound to its lanes, one in the lanes of a register (`vpdpbusd`) the loop over a group inside
-    the vector loop: operands that do not lie in its order are multiplied by the loop.  PolyDL's idea (Tavarageri et
-    al., 2020); TVM's tensorize.
+    the vector loop, one that multiplies tiles (`wb_tdpbssd`) the loops over rows, columns, groups and a group: operands
+    that do not lie in its order are multiplied by the loops.  PolyDL's idea (Tavarageri et al., 2020); TVM's tensorize.
     """
 
     name: ClassVar[str] = "replace"
@@ -97,6 +98,8 @@ def matched(
         return warp_fit(kernel, s, inner, path(schedule.tree, s.id)[: -len(inner)], schedule.program.arrays)
     if isinstance(kernel, LaneInstruction):
         return lane_fit(kernel, s, inner, path(schedule.tree, s.id)[: -len(inner)])
+    if isinstance(kernel, TileInstruction):
+        return tile_fit(kernel, s, inner)
     dims = [index_names(loop.row(s.id)) & set(s.dims) for loop in inner]
     if len(s.targets) != 1 or any(len(d) != 1 for d in dims) or len(set.union(*dims)) < len(dims):
         return f"the loops {', '.join(x.name for x in inner)} do not each run over a block of one dim of {s.name}"

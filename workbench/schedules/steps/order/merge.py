@@ -1,7 +1,7 @@
 """`merge`: the loops of two neighbouring nests become one, which is loop fusion.
 
 Whether that is legal, no step asks: `schedules/legality.py` does, for all of them.  To collapse loops of one nest is
-`fuse`; groups of calls of a model are `graph/fusion/legal_groups.py`.
+`one_band`; groups of calls of a model are `graph/fusion/legal_groups.py`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Merge(Transform):
         if self.loops:
             nests = [self._first(nest, [pair[k] for pair in self.loops]) for k, nest in enumerate(nests)]
         depth = len(self.loops) or self.depth
-        fused = fuse(nests[0], nests[1], depth)
+        fused = one_band(nests[0], nests[1], depth)
         if fused is None:
             raise ScheduleError(f"{self}: the two nests do not both have {depth} outer loops")
         between = parts.children[i + 1 : j]
@@ -109,7 +109,7 @@ def meeting(tree: Tree, a: str, b: str) -> tuple[Path, int, int]:
     return first[:depth], first[depth], second[depth]
 
 
-def fuse(a: Tree, b: Tree, depth: int) -> Band | None:
+def one_band(a: Tree, b: Tree, depth: int) -> Band | None:
     """One band of `depth` common loops around what is left of both nests."""
     if not (isinstance(a, Band) and isinstance(b, Band)):
         return None
@@ -117,24 +117,24 @@ def fuse(a: Tree, b: Tree, depth: int) -> Band | None:
         return None
     common = tuple(paired(x, y) for x, y in zip(a.loops[:depth], b.loops[:depth], strict=True))
     names = frozenset(x.name for x in common)
-    return Band(common, Sequence((rest(a, depth), renamed(rest(b, depth), names))))
+    return Band(common, Sequence((rest(a, depth), with_own_names(rest(b, depth), names))))
 
 
-def renamed(tree: Tree, taken: frozenset[str]) -> Tree:
+def with_own_names(tree: Tree, taken: frozenset[str]) -> Tree:
     """The tree with other names for loops that bear a name of a loop around."""
     match tree:
         case Leaf():
             return tree
         case Mark(note, child):
-            return Mark(note, renamed(child, taken))
+            return Mark(note, with_own_names(child, taken))
         case Sequence(children):
-            return Sequence(tuple(renamed(c, taken) for c in children))
+            return Sequence(tuple(with_own_names(c, taken) for c in children))
         case Band(own, child):
             loops = []
             for loop in own:
                 loops.append(replace(loop, name=unique(loop.name, set(taken))))
                 taken |= {loops[-1].name}
-            return Band(tuple(loops), renamed(child, taken))
+            return Band(tuple(loops), with_own_names(child, taken))
 
 
 def paired(x: Loop, y: Loop) -> Loop:

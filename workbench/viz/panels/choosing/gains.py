@@ -12,6 +12,7 @@ from math import prod
 
 from workbench import poly
 from workbench.errors import WorkbenchError
+from workbench.poly.count.counting import every_touch
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import AXES, Loop, path
 from workbench.records import record
@@ -21,7 +22,7 @@ from workbench.schedules.transform import Transform
 from workbench.target import Target
 from workbench.viz.messages.stepping import LoopTraffic
 from workbench.viz.panels.domain.boxes import Values, at_iteration, iterations
-from workbench.viz.panels.domain.traffic import every_touch, everywhere, node_rows
+from workbench.viz.panels.domain.traffic import everywhere, node_rows
 
 CACHES = ("L1", "L2", "L3")
 NOTICED = 0.01

@@ -131,12 +131,6 @@ def _fullness(program: Program, statement: str) -> float:
     return min(1.0, poly.points(program, statement) / box)
 
 
-def every_touch(program: Program, statement: str) -> int:
-    """Bytes of a statement whose instances keep nothing."""
-    own = program.statement(statement)
-    return poly.points(program, statement) * sum(program.arrays[a.array].dtype.bytes for a in own.accesses)
-
-
 def _arrays(
     program: Program, tree: Tree, levels: list[Level], ids: tuple[str, ...]
 ) -> tuple[tuple[str, int, int], ...]:  # fmt: skip

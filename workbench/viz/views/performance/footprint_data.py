@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench import poly
+from workbench.poly.count.counting import every_touch
 from workbench.poly.count.footprints import LoopFootprint, loop_footprints
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
@@ -116,12 +117,6 @@ def level(program: Program, tree: Tree, name: str, capacity: int) -> Level:
         if not inside and found.held_bytes <= capacity:
             kept.append(found)
     covered = {s for k in kept for s in k.statements}
-    rest = sum(_every_touch(program, s) for s in statements(tree) if s not in covered)
+    rest = sum(every_touch(program, s) for s in statements(tree) if s not in covered)
     names = tuple(k.path[-1].name if k.path else "everything" for k in kept)
     return Level(name, capacity, names, rest + sum(k.moved_bytes for k in kept), poly.flops(program))
-
-
-def _every_touch(program: Program, statement: str) -> int:
-    """Bytes of a statement whose instances keep nothing."""
-    own = program.statement(statement)
-    return poly.points(program, statement) * sum(program.arrays[a.array].dtype.bytes for a in own.accesses)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
 from workbench.graph.evaluation.operators import inputs_of
+from workbench.graph.fusion.call_graph import operator_of
 from workbench.graph.fusion.patterns import OpPattern, op_pattern
 from workbench.graph.passes.support.channels import scaled_by
 from workbench.graph.passes.support.layouts.relayouts import Order, composed, identity, inverse, moves, relaid
@@ -52,12 +53,6 @@ def is_movable(node: Term, types: Types) -> bool:
     if len(op.outputs) != 1 or len(inputs_of(op)) != len(node.arguments) or op.tensors[op.outputs[0]].rank < 2:
         return False
     return all(isinstance(types.get(each), TensorType) for each in (*node.arguments, node))
-
-
-def operator_of(call: Call) -> Operator:
-    """The operator that a call names."""
-    assert isinstance(call.function, Primitive)
-    return call.function.operator
 
 
 # --- orders worth trying

@@ -11,7 +11,7 @@ from workbench.poly.programs.tree import Loop, path
 from workbench.poly.time.concurrency import is_block
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import decide
-from workbench.schedules.recipes.gpu.shared import dim_of, parallel, spelled, taken, trip
+from workbench.schedules.recipes.gpu.shared import legal_after, parallel, spelled, trip, walked_dim
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import fuse
 
@@ -29,7 +29,7 @@ def in_one_loop(schedule: Schedule, statement: str, threads: int) -> Schedule:
     name = schedule.program.statement(statement).name
     if not decide(f"{name}_fused", True, (True, False)):
         return schedule
-    return taken(schedule, fuse(*(spelled(schedule, statement, x.name) for x in run))) or schedule
+    return legal_after(schedule, fuse(*(spelled(schedule, statement, x.name) for x in run))) or schedule
 
 
 def run_through(schedule: Schedule, statement: str, loops: Sequence[Loop]) -> list[Loop]:
@@ -50,7 +50,7 @@ def _goes_on(schedule: Schedule, shape: Structure, outer: Loop, inner: Loop) -> 
     inner one walks through.
     """
     own = shape.statement.id
-    first, second, count = dim_of(outer, own), dim_of(inner, own), trip(schedule, inner)
+    first, second, count = walked_dim(outer, own), walked_dim(inner, own), trip(schedule, inner)
     if first is None or second is None or count is None:
         return False
     if parallel(schedule, own, outer.name) != parallel(schedule, own, inner.name):

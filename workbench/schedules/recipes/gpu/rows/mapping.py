@@ -17,15 +17,15 @@ from workbench.schedules.recipes.gpu.rows.registers import kept_in_registers
 from workbench.schedules.recipes.gpu.shared import (
     WARP,
     around,
-    dim_of,
+    legal_after,
     name_of,
     parallel,
     power,
     score,
     spelled,
-    taken,
     threads_of,
     trip,
+    walked_dim,
 )
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
@@ -104,8 +104,8 @@ def _walked(schedule: Schedule, loop: Loop, inner: list[Loop]) -> int:
     """The score of a loop, of accesses that move inside it too: a number for each row is no matter."""
     total = 0
     for statement, _ in loop.rows:
-        dim, shape = dim_of(loop, statement), structure(schedule.program, statement)
-        inside = {dim_of(x, statement) for x in inner} - {dim, None}
+        dim, shape = walked_dim(loop, statement), structure(schedule.program, statement)
+        inside = {walked_dim(x, statement) for x in inner} - {dim, None}
         for touch in (*shape.writes, *shape.reads) if dim else ():
             if any(touch.along(d or "") != 0 for d in inside):
                 stride = touch.along(dim or "")
@@ -117,28 +117,28 @@ def _blocks(schedule: Schedule, statement: str, rows: list[str], abreast: int = 
     """The rows bound to blocks, three axes at most, so many `abreast` in each."""
     while len(rows) > 3:
         both = fuse(*(spelled(schedule, statement, x) for x in rows[:2]))
-        joined = taken(schedule, both)
+        joined = legal_after(schedule, both)
         if joined is None:
             rows = rows[-3:]
             break
         schedule, rows = joined, [both.fused.loop, *rows[2:]]
     if abreast > 1:
         step = split(spelled(schedule, statement, rows[-1]), abreast)
-        cut = taken(schedule, step, bind(step.inner, "thread.y"))
+        cut = legal_after(schedule, step, bind(step.inner, "thread.y"))
         if cut is None:
             return None
         schedule, rows = cut, [*rows[:-1], step.outer.loop]
     steps = [
         bind(spelled(schedule, statement, x), f"block.{axis}") for axis, x in zip("xyz", reversed(rows), strict=False)
     ]
-    return taken(schedule, *steps) if steps else _one_block(schedule, statement)
+    return legal_after(schedule, *steps) if steps else _one_block(schedule, statement)
 
 
 def _one_block(schedule: Schedule, statement: str) -> Schedule:
     """A block for all there is, so that its threads can wait for one another; unchanged around several statements."""
     name = schedule.program.statement(statement).name
     once = add_unit_loop(name, 0, name="once")
-    return taken(schedule, once, bind(once.made, "block.x")) or schedule
+    return legal_after(schedule, once, bind(once.made, "block.x")) or schedule
 
 
 def _threaded(schedule: Schedule, statement: str) -> bool:
@@ -170,7 +170,7 @@ def threads_inside(schedule: Schedule, statement: str, most: int) -> Schedule:
 def _reduced(schedule: Schedule, statement: str, loop: Loop) -> bool:
     """Whether some statement in a loop adds up along it."""
     for s, _ in loop.rows:
-        dim = dim_of(loop, s)
+        dim = walked_dim(loop, s)
         own = schedule.program.statement(s)
         if own.kind == "update" and dim in structure(schedule.program, s).reduced:
             return True
@@ -181,10 +181,10 @@ def _divided(schedule: Schedule, statement: str, loop: Loop, most: int) -> Sched
     """Neighbouring iterations on neighbouring threads, each of which goes through the row in strides."""
     count, name = trip(schedule, loop), spelled(schedule, statement, loop.name)
     if count is not None and count <= most:
-        return taken(schedule, bind(name, "thread.x"))
+        return legal_after(schedule, bind(name, "thread.x"))
     cut = split(name, most)
-    on_threads = bind(cut.inner, "thread.x")
-    return taken(schedule, cut, reorder(cut.inner, cut.outer), on_threads) or taken(schedule, cut, on_threads)
+    turned, bound = reorder(cut.inner, cut.outer), bind(cut.inner, "thread.x")
+    return legal_after(schedule, cut, turned, bound) or legal_after(schedule, cut, bound)
 
 
 def _added_up(schedule: Schedule, statement: str, loop: Loop, inner: list[Loop], most: int) -> Schedule | None:
@@ -198,9 +198,9 @@ def _added_up(schedule: Schedule, statement: str, loop: Loop, inner: list[Loop],
     rest = [*others, *([] if whole else [name.outer])]
     before = {s.id for s in schedule.program.statements}
     order = [reorder(own, *rest)] if rest else []
-    after = taken(schedule, *cut, *order, split_reduction(own), bind(own, "thread.x"))
+    after = legal_after(schedule, *cut, *order, split_reduction(own), bind(own, "thread.x"))
     if after is None and not whole:
-        after = taken(schedule, *cut, reorder(own, name.outer), split_reduction(own), bind(own, "thread.x"))
+        after = legal_after(schedule, *cut, reorder(own, name.outer), split_reduction(own), bind(own, "thread.x"))
     if after is None:
         return None
     return _tree(after, [s.id for s in after.program.statements if s.id not in before], size)
@@ -217,7 +217,7 @@ def _tree(schedule: Schedule, made: list[str], size: int) -> Schedule:
         own, adding = schedule.program.statement(statement), _adding(schedule)
         parts = [x for x in path(schedule.tree, statement) if x.name in adding]
         if own.kind == "update" and parts and trip(schedule, parts[-1]) == size:
-            after = taken(schedule, vectorize(spelled(schedule, statement, parts[-1].name)))
+            after = legal_after(schedule, vectorize(spelled(schedule, statement, parts[-1].name)))
             if after is not None and decide(f"{own.name}_shuffled", True, (True, False)):
                 schedule = after
                 continue
@@ -225,7 +225,7 @@ def _tree(schedule: Schedule, made: list[str], size: int) -> Schedule:
             continue
         cut = split(spelled(schedule, statement, parts[-1].name), size // BRANCH)
         steps = cut, reorder(cut.inner, cut.outer), split_reduction(cut.inner)
-        after = taken(schedule, *steps, bind(cut.inner, "thread.x"))
+        after = legal_after(schedule, *steps, bind(cut.inner, "thread.x"))
         schedule = after or schedule
     return schedule
 
@@ -248,7 +248,7 @@ def in_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: 
         if (count is not None and count < 2 * piece) or (count is None and reduced[0].name in _adding(schedule)):
             continue  # pieces of unknown number are not cut again: that would never end
         name = spelled(schedule, statement, reduced[0].name)
-        after = taken(schedule, split_reduction(name, piece) if piece > 1 else split_reduction(name))
+        after = legal_after(schedule, split_reduction(name, piece) if piece > 1 else split_reduction(name))
         if after is not None:
             return after
     return None
@@ -263,7 +263,7 @@ def in_chosen_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str]) -
         pieces = decide(f"{own.name}_split", 1, options) if options else 1
         if loop is not None and pieces > 1:
             size = -(-count // pieces)
-            return taken(schedule, split_reduction(spelled(schedule, own.id, loop.name), size)) or schedule
+            return legal_after(schedule, split_reduction(spelled(schedule, own.id, loop.name), size)) or schedule
     return schedule
 
 
@@ -274,4 +274,4 @@ def _long_reduction(schedule: Schedule, statement: str, host: set[str]) -> Loop 
         return None
     loops = [x for x in path(schedule.tree, statement) if x.name not in host and x.kind == "serial"]
     reduced, adding = structure(schedule.program, statement).reduced, _adding(schedule)
-    return next((x for x in loops if dim_of(x, statement) in reduced and x.name not in adding), None)
+    return next((x for x in loops if walked_dim(x, statement) in reduced and x.name not in adding), None)
