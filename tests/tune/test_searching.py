@@ -11,7 +11,7 @@ from workbench.errors import WorkbenchError
 from workbench.schedules.sketches.constraints import constraint
 from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.tune.models.ranker import Group
-from workbench.tune.searching import Surroundings, Told, make_searcher, searchers
+from workbench.tune.searching import Surroundings, Told, make_searcher, optuna_search, searchers
 from workbench.tune.searching.annealing import Chains
 
 NAMES = [n for n in searchers() if n != "optuna" or find_spec("optuna")]
@@ -133,6 +133,47 @@ def test_names_that_are_unknown_list_the_known_ones():
     with pytest.raises(WorkbenchError, match="has no ask and tell"):
         make_searcher(lambda _: object(), Surroundings(PLAIN, random.Random(0), features))
     assert set(searchers()) >= {"xgb", "random", "grid", "genetic", "annealing", "evolutionary", "polydl", "optuna"}
+
+
+@pytest.mark.skipif(find_spec("optuna") is None, reason="install optuna")
+@pytest.mark.parametrize("sampler", ["tpe", "gp", "cmaes", "random"])
+def test_samplers_of_optuna_propose_points_or_say_what_they_need(sampler):
+    name, package = f"optuna:{sampler}", {"gp": "torch", "cmaes": "cmaes"}.get(sampler)
+    if package is not None and find_spec(package) is None:
+        with pytest.raises(WorkbenchError, match=f"'{name}' needs {package}: pip install {package}"):
+            made(name, PLAIN)
+        return
+    asked = run(name, PLAIN, 4, count=6)
+    assert len({PLAIN.index(p) for p in asked}) == len(asked) == 24
+    assert min(s for p in asked if (s := seconds(p)) is not None) < 8e-3
+    with pytest.raises(WorkbenchError, match=r"unknown sampler of Optuna 'cma'; did you mean 'cmaes'"):
+        made("optuna:cma", PLAIN)
+
+
+def test_a_sampler_that_knows_no_categories_sees_sorted_numbers(monkeypatch):
+    optuna = pytest.importorskip("optuna")
+    kinds = {}
+
+    class Sampler(optuna.samplers.RandomSampler):
+        def __init__(self, seed: int, warn_independent_sampling: bool) -> None:
+            super().__init__(seed)
+
+        def sample_independent(self, study, trial, name, distribution):
+            kinds[name] = type(distribution).__name__
+            return super().sample_independent(study, trial, name, distribution)
+
+    monkeypatch.setattr(optuna_search, "NEEDED", {})
+    monkeypatch.setattr(optuna.samplers, "CmaEsSampler", Sampler)
+    searcher = made("optuna:cmaes", PLAIN)
+    told = {"m": 2, "n": 1, "order": "ij", "unroll": True, "pair": (3, 4)}  # 1 is the least of n, and its second option
+    searcher.tell([Told(told, 1e-3)])
+    (noted,) = searcher.study.trials
+    assert (noted.params["n"], noted.params["m"], noted.params["order"]) == (0, 1, 0)
+    asked = searcher.ask(40)
+    assert {kinds["m"], kinds["n"]} == {"IntDistribution"}
+    assert {kinds["order"], kinds["pair"]} == {"CategoricalDistribution"}
+    assert {p["n"] for p in asked} == {16, 1, 4, 64}
+    assert all(p in PLAIN for p in asked)
 
 
 def test_options_of_choices_that_nobody_tried_are_tried_from_the_best_point():

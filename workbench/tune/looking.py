@@ -14,7 +14,10 @@ from workbench.tune.searching.twins import Index, Twins
 
 
 class Looking:
-    """What the schedules of points show, found by the runner's processes; which are twins is known from then on."""
+    """What the schedules of points show, found by the runner's processes; which are twins is known from then on.
+
+    A point that is known to give the schedule of one that was looked at shows the same, and is not looked at.
+    """
 
     def __init__(self, assignment: Assignment, runner: Runner, twins: Twins) -> None:
         self.assignment = assignment
@@ -22,6 +25,7 @@ class Looking:
         self.twins = twins
         self.space = assignment.sketch.space
         self.ahead: set[Index] = set()
+        self.seen: dict[str, Seen] = {}
         self.begin()
 
     def begin(self) -> None:
@@ -31,17 +35,23 @@ class Looking:
     def __call__(self, points: Sequence[Point]) -> Sequence[Seen | None]:
         """Look at points; None for one that is no legal schedule."""
         begun = time.perf_counter()
-        own = getattr(self.runner, "looks", None)
-        if own is not None:
-            found = own(points)
-        else:
-            found = [seen_at(self.assignment.sketch, p, self.assignment.target) for p in points]
-        for point, seen in zip(points, found, strict=True):
+        indices = [self.space.index(self.space.full(p)) for p in points]
+        found = [self.seen.get(self.twins.key(i)) for i in indices]
+        missing = [n for n, seen in enumerate(found) if seen is None]
+        for n, seen in zip(missing, self._looked([points[n] for n in missing]), strict=True):
+            found[n] = seen
             if seen is not None:
-                self.twins.note(self.space.index(self.space.full(point)), seen.key, seen.follows)
+                self.seen[seen.key] = seen
+                self.twins.note(indices[n], seen.key, seen.follows)
         self.seconds += time.perf_counter() - begun
-        self.count += self._not_ahead(points)
+        self.count += self._not_ahead([points[n] for n in missing])
         return found
+
+    def _looked(self, points: Sequence[Point]) -> Sequence[Seen | None]:
+        """What the runner's processes see, or this one where the runner has none that look."""
+        if (own := getattr(self.runner, "looks", None)) is not None:
+            return own(points)
+        return [seen_at(self.assignment.sketch, p, self.assignment.target) for p in points]
 
     def features(self, points: Sequence[Point]) -> Sequence[dict[str, float] | None]:
         """The features of points; None for one that is no legal schedule."""

@@ -79,7 +79,8 @@ def made_study(
         _require_searcher(searcher)
         store = database if isinstance(database, Database) else Database(database)
         key = _study_key(problem, sketch, searcher, seed, default)
-        store.add_study(key)
+        if trials or store.writable:
+            store.add_study(key)  # what is only read can be opened as it is
         assignment = Assignment(
             sketch, problem.program, problem.target, problem.toolchain, problem.threads, own_kernels(),
             limits or Limits(), seed or 0,

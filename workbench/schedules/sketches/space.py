@@ -30,6 +30,11 @@ class Decision:
         return all(isinstance(o, int | float) and not isinstance(o, bool) for o in self.options)
 
     @cached_property
+    def ascending(self) -> tuple[int, ...]:
+        """The places of the options in their order, the least first, where they are numbers."""
+        return tuple(sorted(range(len(self.options)), key=self.options.__getitem__))
+
+    @cached_property
     def places(self) -> dict[tuple[type, Any], int]:
         """Option, told apart by its type (1 is not True) → its place; without those that have no hash."""
         return {(type(o), o): n for n, o in reversed(list(enumerate(self.options))) if isinstance(o, Hashable)}

@@ -7,9 +7,11 @@ the order inside a group, so each group is centred.  Several models, each grown 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import cache, partial
 from math import log2
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -51,19 +53,33 @@ class Group:
 
 
 class Ranker:
-    """Predicts log2 of seconds, and how far that may be off; `others` are groups of other problems."""
+    """Predicts log2 of seconds, and how far that may be off; `others` are groups of other problems.
+
+    Trees grow in threads, which do not hold the interpreter: `fit` returns before they are there, and who asks for a
+    prediction waits for them.
+    """
 
     def __init__(self, others: Sequence[Group] = (), seed: int = 0, models: int = MODELS) -> None:
         self.others = tuple(g for g in others if sum(x == x for x in g.log_seconds) > 1)
         self.seed = seed
         self.wanted = models
-        self.models: list[Any] = []
+        self._growing: list[Future[Any]] = []
         self.names: list[str] = []
         self.offset = 0.0
         self.count = 0
 
+    @property
+    def learned(self) -> bool:
+        """Whether there are trees, or will be in a moment."""
+        return bool(self._growing)
+
+    @property
+    def models(self) -> list[Any]:
+        """The trees, once they are grown; none where there was too little to learn from."""
+        return [grown.result() for grown in self._growing]
+
     def fit(self, own: Group) -> None:
-        """Learn from the trials of this problem, and from the others."""
+        """Begin to learn from the trials of this problem, and from the others."""
         self.count = sum(x == x for x in own.log_seconds)
         self.names = sorted({name for g in (own, *self.others) for row in g.rows for name in row})
         parts = [self._prepared(g) for g in (own, *self.others) if g.rows]
@@ -72,7 +88,7 @@ class Ranker:
         self.offset = -float(np.mean(known)) if known else 0.0
         rows = sum(len(x) for x, _ in parts)
         if rows < 4:
-            self.models = []
+            self._growing = []
             return
         weight = 2.0 ** (-self.count / FORGETTING)
         weights = np.concatenate([
@@ -81,16 +97,13 @@ class Ranker:
         table = np.concatenate([x for x, _ in parts])
         aims = np.concatenate([y for _, y in parts])
         xgboost = _xgboost()
-        data = xgboost.DMatrix(table, label=aims, weight=weights, nthread=1)
-        self.models = [
-            xgboost.train({**BOOSTING, "nthread": 1, "seed": self.seed * MODELS + n}, data, num_boost_round=ROUNDS)
-            for n in range(self.wanted)
-        ]
+        seeds = [self.seed * MODELS + n for n in range(self.wanted)]
+        self._growing = [_begun(partial(_grown, xgboost, table, aims, weights, seed)) for seed in seeds]
 
     def predict(self, rows: Sequence[Row]) -> tuple[Array, Array]:
         """(log2 of seconds, standard deviation) of each row."""
         analytic = np.array([row.get("cycles", 0.0) for row in rows], np.float64)
-        if not rows or not self.models:
+        if not rows or not self.learned:
             return analytic + self.offset, np.full(len(rows), 1.0)
         mean, deviation = self.correction(self._table(rows))
         return analytic + self.offset + mean, deviation
@@ -123,6 +136,28 @@ class Ranker:
 
     def _table(self, rows: Sequence[Row]) -> Array:
         return np.array([[row.get(name, np.nan) for name in self.names] for row in rows], np.float32)
+
+
+def _grown(xgboost: Any, table: Array, aims: Array, weights: Array, seed: int) -> Any:
+    """Trees; each model has data of its own, because what XGBoost makes of them when they are first used is no matter
+    of two threads.
+    """
+    data = xgboost.DMatrix(table, label=aims, weight=weights, nthread=1)
+    return xgboost.train({**BOOSTING, "nthread": 1, "seed": seed}, data, num_boost_round=ROUNDS)
+
+
+def _begun(work: Callable[[], Any]) -> Future[Any]:
+    """What comes of a function that runs in a thread of its own, which nobody waits for at the end."""
+    found: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(work())
+        except BaseException as error:  # raised where the result is asked for
+            found.set_exception(error)
+
+    Thread(target=run, name="growing trees", daemon=True).start()
+    return found
 
 
 def load_trees() -> None:

@@ -66,9 +66,9 @@ class Guided(Searcher):
             if row is not None:
                 rows.append(row)
                 seconds.append(told.seconds)
-        self.model.fit(Group.of(rows, seconds))
         decided = [self._decisions(self.space.index(t.point)) for t in self.results]
-        self.sieve.fit(Group.of(decided, [t.seconds for t in self.results]))
+        self.sieve.fit(Group.of(decided, [t.seconds for t in self.results]))  # first: points are drawn with it
+        self.model.fit(Group.of(rows, seconds))
         self.fresh_results, self.fitted = 0, True
 
     def rows(self, points: Sequence[Point]) -> list[Row | None]:
@@ -87,7 +87,7 @@ class Guided(Searcher):
         """Those that a model of the decisions alone likes best, and some others: features take longer to find."""
         unique = {i: p for p in points if not self.taken(i := self.space.index(p))}
         unknown = [i for i in unique if i not in self.known]
-        if len(unknown) > count and self.sieve.models:
+        if len(unknown) > count and self.sieve.learned:
             scores = self._sifted(unknown)
             unknown = [unknown[n] for n in sorted(range(len(unknown)), key=scores.__getitem__)]
         return [unique[i] for i in (*(i for i in unique if i in self.known), *unknown[:count])]
@@ -118,7 +118,7 @@ class Guided(Searcher):
         rows = self.rows(points)
         legal = [row for row in rows if row is not None]
         mean, deviation = self.model.predict(legal)
-        found = iter((mean - CURIOSITY * deviation).tolist() if self.model.models else mean.tolist())
+        found = iter((mean - CURIOSITY * deviation).tolist() if self.model.learned else mean.tolist())
         return [next(found) if row is not None else float("inf") for row in rows]
 
     def analytic(self, points: Sequence[Point]) -> list[float]:
@@ -162,7 +162,7 @@ class Guided(Searcher):
         self.refit()
         pool = self.pool(count)
         self.draw.shuffle(pool)  # what is looked at before anything is known is some of each kind
-        unique = self.sifted(pool, int(LOOKED_AT * count) if self.sieve.models else FIRST_LOOKS)
+        unique = self.sifted(pool, int(LOOKED_AT * count) if self.sieve.learned else FIRST_LOOKS)
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
         options = self.untried(count // PROBES)
         self.rows([*options, *unique])  # looked at together, by several processes
@@ -222,7 +222,7 @@ class Guided(Searcher):
             for decision in self.draw.sample(self.space.decisions, min(len(point), self.draw.choice((1, 1, 2, 3)))):
                 place = decision.place(point[decision.name])
                 if decision.ordered and len(decision.options) > 2 and self.draw.random() < 0.6:
-                    order = sorted(range(len(decision.options)), key=lambda k: decision.options[k])
+                    order = decision.ascending
                     at = order.index(place) + self.draw.choice((-1, 1))
                     point[decision.name] = decision.options[order[min(len(order) - 1, max(0, at))]]
                 else:

@@ -39,7 +39,7 @@ class LearnedSearcher(Guided):
         """Those that it begins with; later some near the best, as the model of decisions likes them now."""
         if not self.known:
             self.first = self.random(BESIDE)
-        elif self.sieve.models:
+        elif self.sieve.learned:
             near = self.neighbours([t.point for t in self.best(8)], 8 * SPARE)
             fresh = [p for p in near if (i := self.space.index(p)) not in self.known and not self.taken(i)]
             self.first = super().sifted(fresh, SPARE)
@@ -52,7 +52,7 @@ class LearnedSearcher(Guided):
         if not best:
             return self.climbed(self.first or self.random(DRAWN), self.guides(), CLIMBS, CLIMBED, LEADING)
         found = [*self.neighbours(best, POOL // 3), *self.random(POOL // 3)]
-        if not self.sieve.models:
+        if not self.sieve.learned:
             return found
         self.chains = self.chains or Chains(self.random(CHAINS))
         return [*found, *self.chains.walk(self, self.sifting)]
@@ -70,7 +70,7 @@ class LearnedSearcher(Guided):
 
         Neither is trusted alone: what was learned at other sizes can mislead where the analytic model is right.
         """
-        return [self.scores] if self.results or not self.model.models else [self.analytic, self.scores]
+        return [self.scores] if self.results or not self.model.learned else [self.analytic, self.scores]
 
     def chosen(self, points: Sequence[Point], count: int) -> list[Point]:
         """What each of the guides likes best, in turn."""
