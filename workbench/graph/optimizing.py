@@ -6,8 +6,8 @@ from inspect import signature
 
 from workbench.errors import ModelError, shown
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass, PassLine, line
 from workbench.graph.passes.support.effects import CELLS
+from workbench.graph.passes.support.model_pass import ModelPass, PassLine, line
 from workbench.graph.passes.support.vocabulary import passes
 from workbench.graph.terms.nodes import Function, Global, If, Let, Match
 from workbench.graph.terms.walking import postorder
@@ -20,6 +20,7 @@ LINE: dict[str, str] = {
     "fold_constants": "weights are what they are made of",
     "simplify_inference": "normalisations go into the weights before them",
     "common_subexpressions": "what is computed twice is computed once",
+    "channels_last": "windows over pictures have their filters in full registers; only for processors",
     "fuse": "groups of calls become one program each",
     "dead_code": "what the others left over goes",
 }
@@ -38,6 +39,8 @@ def optimize(model: Model, /, target: str | Target = "c") -> Model:
 def default_line(model: Model, /, target: str | Target = "c") -> PassLine:
     """The passes of `optimize` for a model, in order."""
     left_out = set() if _has_control_flow(model) else {"partial_evaluate"}
+    if _dialect(target) != "c":
+        left_out.add("channels_last")
     return line(*(_made(name, target) for name in LINE if name in passes and name not in left_out))
 
 
@@ -45,6 +48,10 @@ def _made(name: str, target: str | Target) -> ModelPass:
     """A pass, for the target if it asks for one."""
     make = getattr(passes, name)
     return make(target=target) if "target" in signature(make).parameters else make()
+
+
+def _dialect(target: str | Target) -> str:
+    return target.dialect if isinstance(target, Target) else target
 
 
 def _has_control_flow(model: Model) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from workbench.errors import CallError
 
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here to import from")
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -47,3 +48,37 @@ def test_tensors_that_are_not_dense_and_bfloat16():
     found = built(x)
     assert found.dtype == torch.bfloat16
     torch.testing.assert_close(found, x * 2)
+
+
+def test_a_tensor_of_any_kind_that_shares_its_shape_is_read_as_it_is():
+    built = wb.build(wb.from_torch(lambda x: x * 2 + 1, torch.zeros(4, 6)))
+    whole = torch.randn(4, 6)
+    pairs = torch.randn(4, 6, dtype=torch.complex64)
+    kinds = {
+        "dense": whole,
+        "another": torch.randn(4, 6),
+        "turned": torch.randn(6, 4).t(),
+        "begins anywhere": torch.randn(25)[1:].view(4, 6),
+        "every other row": torch.randn(8, 6)[::2],
+        "with a gradient": torch.randn(4, 6, requires_grad=True),
+        "a parameter": torch.nn.Parameter(torch.randn(4, 6)),
+        "negated when read": pairs.conj().imag,
+        "expanded": torch.randn(6).expand(4, 6),
+    }
+    for _ in range(2):
+        for name, x in kinds.items():
+            torch.testing.assert_close(built(x), x.detach() * 2 + 1, msg=name)
+    for refused in (whole.to("meta"), whole.to_sparse()):
+        with pytest.raises((CallError, RuntimeError, TypeError, NotImplementedError)):
+            built(refused)
+    with pytest.raises((CallError, RuntimeError)):
+        torch.vmap(built)(torch.randn(3, 4, 6))
+
+
+def test_an_output_that_is_an_input_is_a_tensor_of_its_own():
+    built = wb.build(wb.from_torch(lambda x: (x, x * 2), torch.zeros(3)))
+    x = torch.randn(3)
+    for _ in range(3):
+        same, doubled = built(x)
+        torch.testing.assert_close((same, doubled), (x, x * 2))
+        assert same.data_ptr() != x.data_ptr()

@@ -7,8 +7,8 @@ from hashlib import sha256
 
 from workbench.graph.forms.scopes import Scope, common, scopes
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.effects import Quiet
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.rewriting import each_function, rewritten
 from workbench.graph.terms.nodes import (
     Call,

@@ -10,23 +10,15 @@ import numpy as np
 from workbench.errors import ModelError, shown
 from workbench.graph.fusion.patterns import OpPattern, op_pattern
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
+from workbench.graph.passes.support.layouts.applying import with_layouts
 from workbench.graph.passes.support.layouts.choice import Layouts, cheapest
 from workbench.graph.passes.support.layouts.costs import Cost, Costs
-from workbench.graph.passes.support.layouts.relayouts import Order, composed, identity, inverse, moves, transposition
-from workbench.graph.passes.support.layouts.ways import (
-    Types,
-    Way,
-    candidates,
-    is_movable,
-    operator_of,
-    ways_of,
-)
-from workbench.graph.passes.support.rewriting import each_function, rewritten
+from workbench.graph.passes.support.layouts.relayouts import Order, identity, moves
+from workbench.graph.passes.support.layouts.ways import Types, Way, candidates, is_concrete, operator_of, ways_of
+from workbench.graph.passes.support.model_pass import ModelPass
+from workbench.graph.passes.support.rewriting import each_function
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term
-from workbench.graph.terms.types import TensorType
-from workbench.graph.terms.walking import operands, postorder, with_operands
-from workbench.lang.dtypes import DType
+from workbench.graph.terms.walking import operands, postorder
 from workbench.records import record
 
 WORTH = 0.97
@@ -73,7 +65,7 @@ def convert_layout(
 
 def _converted(function: Function, types: Types, options: ConvertLayout) -> Function:
     nodes = list(postorder(function))
-    calls = [each for each in nodes if isinstance(each, Call) and _is_concrete(each, types)]
+    calls = [each for each in nodes if isinstance(each, Call) and is_concrete(each, types)]
     among = candidates(calls, options.to)
     ways = {call: ways_of(call, among, options.to) for call in calls}
     if all(way.is_plain for own in ways.values() for way in own):
@@ -84,14 +76,7 @@ def _converted(function: Function, types: Types, options: ConvertLayout) -> Func
     if found is None or (options.to is None and found.cost > WORTH * layouts.plain_cost):
         return function
     chosen = found.ways
-    return function if all(way.is_plain for way in chosen.values()) else rewritten(function, _Rewriting(chosen).change)
-
-
-def _is_concrete(call: Call, types: Types) -> bool:
-    if not is_movable(call, types):
-        return False
-    of = [types[each] for each in (*call.arguments, call)]
-    return all(isinstance(each, TensorType) and isinstance(each.element, DType) for each in of)
+    return function if all(way.is_plain for way in chosen.values()) else with_layouts(function, chosen)
 
 
 def _layouts(nodes: list[Term], ways: Mapping[Call, tuple[Way, ...]], costs: Costs) -> Layouts:
@@ -112,57 +97,6 @@ def _priced(call: Call, ways: tuple[Way, ...], costs: Costs) -> list[tuple[Way, 
         return [(way, 0.0) for way in ways]
     found = [(way, costs.of_way(call, way)) for way in ways]
     return [each for each in found if np.isfinite(each[1])] or [(ways[0], 0.0)]
-
-
-# --- the function with the chosen layouts
-
-
-class _Rewriting:
-    """Terms as they stand in memory: each node of the function has a new term and its order."""
-
-    def __init__(self, chosen: Mapping[Call, Way]) -> None:
-        self.chosen = chosen
-        self.moved: dict[tuple[Term, Order], Term] = {}
-
-    def change(self, node: Term, inside: tuple[Term, ...]) -> Term:
-        way = self.chosen.get(node) if isinstance(node, Call) else None
-        if way is None:
-            return with_operands(node, tuple(map(self.plainly, operands(node), inside)))
-        assert isinstance(node, Call)
-        function, *arguments = inside
-        stood = [
-            self.in_order(old, new, order)
-            for old, new, order in zip(node.arguments, arguments, way.arguments, strict=True)
-        ]
-        if way.vanishes:
-            return stood[0]
-        if way.is_plain:
-            return with_operands(node, (function, *stood))
-        op = way.operator(operator_of(node))
-        assert op is not None
-        return Call(Primitive(op), tuple(stood), node.sizes, node.label, node.span)
-
-    def plainly(self, old: Term, new: Term) -> Term:
-        """A term as it is written, for whoever knows nothing of orders."""
-        way = self.chosen.get(old) if isinstance(old, Call) else None
-        return new if way is None else self.in_order(old, new, identity(len(way.result)))
-
-    def in_order(self, old: Term, new: Term, wanted: Order) -> Term:
-        """A term in an order: as it is, reordered now if it is known, or moved once for all who want that."""
-        way = self.chosen.get(old) if isinstance(old, Call) else None
-        there = identity(len(wanted)) if way is None else way.result
-        step = composed(inverse(there), wanted)
-        if step == identity(len(step)):
-            return new
-        if (old, wanted) not in self.moved:
-            self.moved[old, wanted] = _moved(new, step)
-        return self.moved[old, wanted]
-
-
-def _moved(term: Term, order: Order) -> Term:
-    if isinstance(term, Constant):
-        return Constant(np.ascontiguousarray(np.transpose(term.array, order)), term.span)
-    return Call(Primitive(transposition(len(order), order)), (term,))
 
 
 def movements(model: Model) -> list[Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.effects import Quiet, acts, is_detached, users_of
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.rewriting import each_function, reached
 from workbench.graph.terms.nodes import Function, Let, Projection, ReadReference, Term, Tuple, Variable
 from workbench.graph.terms.walking import operands, postorder, with_operands

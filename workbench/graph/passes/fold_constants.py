@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.computing import computed
 from workbench.graph.passes.support.effects import is_detached, users_of
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.rewriting import each_function, rewritten
 from workbench.graph.terms.nodes import (
     Call,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.graph.fusion.fusing import Rule, fused
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.records import record
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.copying import copied, is_told, meaning_at, names_used
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.rewriting import each_function, recursive, rewritten
 from workbench.graph.terms.dimensions import symbols
 from workbench.graph.terms.nodes import ATOMS, Call, Function, Global, Let, Term, Variable

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import ModelError, OperatorError, unknown_name
 from workbench.graph.evaluation.operators import inputs_of
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.narrowed import narrowed
 from workbench.graph.passes.support.products import sums_products, terms_of
 from workbench.graph.passes.support.rewriting import each_function, rewritten

@@ -10,8 +10,8 @@ import numpy as np
 from workbench.graph.evaluation.operators import inputs_of
 from workbench.graph.forms.scopes import Scope, scopes
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.channels import Channels, separate
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.rewriting import each_function, rewritten
 from workbench.graph.terms.dimensions import dimension
 from workbench.graph.terms.nodes import Array, Call, Constant, Function, Primitive, Term

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.graph.models import Model
 from workbench.graph.passes.dead_code import dead_code
-from workbench.graph.passes.model_pass import ModelPass
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.partial.evaluator import Evaluator
 from workbench.graph.passes.support.rewriting import reached
 from workbench.graph.terms.walking import run

@@ -12,10 +12,10 @@ from workbench.errors import ModelError, shown
 from workbench.graph.evaluation.operators import inputs_of
 from workbench.graph.forms.scopes import scopes
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.channels import scaled_by, shift_of
 from workbench.graph.passes.support.fixed_point import LARGEST, LIMIT, quantiser, scaler
 from workbench.graph.passes.support.integer_flow import in_fixed_point
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.narrowed import in_integers
 from workbench.graph.passes.support.rewriting import rewritten
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term, Tuple

@@ -10,9 +10,9 @@ import numpy as np
 
 from workbench.graph.evaluation.operators import inputs_of
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.affine import affine_in, coefficients
 from workbench.graph.passes.support.channels import Channels, scaled_by, shift_of
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.rewriting import each_function, rewritten
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term
 from workbench.graph.terms.walking import operands, postorder, with_operands

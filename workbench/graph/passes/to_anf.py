@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.graph.models import Model
-from workbench.graph.passes.model_pass import ModelPass
+from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.records import record
 
 

@@ -20,7 +20,7 @@ from workbench.graph.running.recording.segments import whole_segment
 from workbench.graph.running.recursion.walks import Walks
 from workbench.graph.running.specimens import specimens
 from workbench.graph.running.symbolic_calls import symbolic_call
-from workbench.graph.running.torch_tensors import from_torch, to_torch
+from workbench.graph.running.torch_tensors import address_of, from_torch, to_torch
 from workbench.graph.terms.types import FunctionType
 from workbench.graph.text.printing_types import print_type
 from workbench.settings import THREADS_LIMIT, settings
@@ -201,6 +201,8 @@ def _short_way(program: Program, picks: tuple[int, ...]) -> Callable[[tuple[Any,
 
 def _short_way_from_torch(program: Program, picks: tuple[int, ...]) -> Callable[[tuple[Any, ...]], Any]:
     def call(tensors: tuple[Any, ...]) -> Any:
+        if program.needs_addresses and all(addresses := [address_of(tensors[at]) for at in picks]):
+            return to_torch(_nested(program, program.run_at(addresses)))
         arrays, _ = from_torch(tensors)
         return to_torch(_nested(program, program.run([dense(arrays[at]) for at in picks])))
 

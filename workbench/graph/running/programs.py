@@ -16,6 +16,7 @@ from workbench.graph.running.hosted_calls import Hosted, by_oracle, computed, ho
 from workbench.graph.running.memory_plans import Storage, arena
 from workbench.graph.running.packed_constants import PackedConstants, packed_constant
 from workbench.graph.running.profiling.watches import Watch
+from workbench.graph.running.recording.finishing import finisher
 from workbench.graph.running.recording.independent_calls import Beside, side_by_side
 from workbench.graph.running.recording.recordings import Array, OperatorCall, RecordedCall, Recording, Value, flat
 from workbench.graph.running.runners import runner
@@ -160,7 +161,10 @@ class Program:
         roots = self.storage.results
         self._makers = [result_maker(root.shape, root.dtype) for root in roots]
         self._head = struct.Struct(f"={len(self.recording.inputs) + len(roots)}Q")
-        self._finish = self._finisher()
+        outputs = [(self.slot_of(value), value) for value in flat(self.recording.outputs)]
+        constants = {self.slot[value]: value.array for value in self.constants}
+        self._finish, ends_alone = finisher(outputs, len(self.recording.inputs), len(roots), constants)
+        self._native_only = ends_alone and all(isinstance(part, Native) for part in self.parts)
 
     def _numbered(self) -> dict[Value, int]:
         """The slots of the addresses of tensors: inputs, results, what is in the arena, constants, packed ones last."""
@@ -187,27 +191,6 @@ class Program:
         self.steps.append((kernel.address, number, first, len(kernel.parameters), begin, len(self.copies), *beside))
         self.stepped.append((call, kernel))
 
-    def _finisher(self) -> Callable[[list[Array], list[Array]], list[Array]]:
-        """What makes the outputs of a run of its inputs and results; no two of them share memory."""
-        count, made = len(self.recording.inputs), len(self.storage.results)
-        constants = {self.slot[value]: value.array for value in self.constants}
-        ways: list[tuple[bool, int, Value]] = []
-        for value in flat(self.recording.outputs):
-            at = self.slot_of(value)
-            is_own = count <= at < count + made and all(at != other for _, other, _ in ways)
-            ways.append((is_own, at, value))
-
-        def finish(inputs: list[Array], results: list[Array]) -> list[Array]:
-            found = []
-            for is_own, at, value in ways:
-                array = constants.get(at)
-                if array is None:
-                    array = inputs[at] if at < count else results[at - count]
-                found.append(array.reshape(value.shape) if is_own else array.reshape(value.shape).copy())
-            return found
-
-        return finish
-
     # --- runs
 
     def run(self, inputs: list[Array], nanoseconds: Array | None = None) -> list[Array]:
@@ -217,10 +200,22 @@ class Program:
         """
         if self.watch.runs is not None and nanoseconds is None:
             return self.watch.timed(self, inputs)
+        return self._ran([array.__array_interface__["data"][0] for array in inputs], inputs, nanoseconds)
+
+    def run_at(self, addresses: list[int]) -> list[Array]:
+        """The same where the arrays at these addresses hold the inputs; for a program that `needs_addresses` only."""
+        return self._ran(addresses, [], None)
+
+    @property
+    def needs_addresses(self) -> bool:
+        """Whether nothing but compiled code looks at the inputs."""
+        return self._native_only and self.watch.runs is None
+
+    def _ran(self, addresses: list[int], inputs: list[Array], nanoseconds: Array | None) -> list[Array]:
         results = [make() for make in self._makers]
         frame = self._free_frame()
-        addresses = [array.__array_interface__["data"][0] for array in (*inputs, *results)]
-        self._head.pack_into(frame.head, FIRST_SLOT * 8, *addresses)
+        own = [array.__array_interface__["data"][0] for array in results]
+        self._head.pack_into(frame.head, FIRST_SLOT * 8, *addresses, *own)
         try:
             for part in self.parts:
                 if isinstance(part, Native):

@@ -10,6 +10,9 @@ import numpy as np
 from workbench.errors import CallError
 from workbench.lang.dtypes import BFLOAT16
 
+ALIGNMENT = 8
+"""Addresses of numbers of any type are multiples of it, or the tensor is copied."""
+
 
 def from_torch(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
     """Arguments with arrays in the place of tensors, and whether there was any tensor."""
@@ -32,6 +35,17 @@ def _array(torch: Any, value: Any) -> Any:
     if plain.dtype == torch.bfloat16:
         return plain.view(torch.int16).numpy().view(BFLOAT16.numpy)
     return plain.numpy()
+
+
+def address_of(tensor: Any) -> int:
+    """Where a dense tensor in this machine's memory begins; 0 for one that an array must be made of first."""
+    torch = sys.modules["torch"]
+    try:
+        plain = type(tensor) is torch.Tensor and tensor.is_cpu and tensor.is_contiguous()
+        address = tensor.data_ptr() if plain and not (tensor.is_neg() or tensor.is_conj()) else 0
+    except (RuntimeError, NotImplementedError):  # tensors without memory: sparse, wrapped, on "meta"
+        return 0
+    return 0 if address % ALIGNMENT else address
 
 
 def to_torch(value: Any) -> Any:

@@ -147,13 +147,14 @@ def _along(shape: Structure, target: Target, lanes: int) -> Blocking | None:
 
 
 def _row(shape: Structure, vector: str, waiting: Collection[str]) -> str | None:
-    """The dim whose iterations share the vectors read: the longest one."""
+    """The dim whose iterations share the vectors read: the longest one, of equal ones that whose cells are nearest."""
     shared = [
         d for d in shape.free
         if d != vector and d not in waiting and any(r.stays(d) and r.along(vector) != 0 for r in shape.reads)
     ]  # fmt: skip
     shared = [d for d in shared if at_least(shape.trip(d), 2)]
-    return max(shared, key=lambda d: shape.trip(d) or 1 << 30, default=None)
+    known = all(shape.trip(d) is not None for d in shared)
+    return max(reversed(shared) if known else shared, key=lambda d: shape.trip(d) or 1 << 30, default=None)
 
 
 def _abreast(

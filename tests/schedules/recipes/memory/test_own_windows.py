@@ -39,6 +39,32 @@ def test_threads_that_divide_rows_pad_what_they_read():
     assert computed_at(chosen(PADDED, Target(vector_bits=512, vector_registers=32, cores=1), **sizes)) == []
 
 
+def test_several_panels_of_filters_are_read_by_all_threads_where_they_are_smaller_than_the_picture():
+    few, many = {"C": 64, "H": 32, "W": 32, "F": 64}, {"C": 128, "H": 16, "W": 16, "F": 128}
+    assert computed_at(chosen(PADDED, WIDE, **few)) == ["compute_at('P', 'S/y_o')"]
+    assert computed_at(chosen(PADDED, WIDE, **many)) == []
+
+
+def test_a_nest_that_threads_will_divide_pads_what_it_reads():
+    last = """def last(float(H,W,C) I, float(KH,KW,C) K) -> (O) {
+        P(y,x,c) = y >= 1 && y < H + 1 && x >= 1 && x < W + 1 ? I(y-1,x-1,c) : 0 where c in 0:C, y in 0:H+2, x in 0:W+2
+        S(y,x,c) +=! P(y+kh,x+kw,c) * K(kh,kw,c)
+        O(y,x,c) = max(S(y,x,c), 0.0)
+    }"""
+    found = chosen(last, WIDE, C=72, H=24, W=24)
+    assert computed_at(found) == ["compute_at('P', 'S/y_o')"]
+    source = wb.generate(found, WIDE).source
+    assert source.count("#pragma omp parallel") == 1
+    assert "/ 72" not in source  # rows of channels are no part of a longer loop: a border stands between them
+    assert computed_at(chosen(last, WIDE, C=16, H=6, W=6)) == []
+    random = np.random.default_rng(3)
+    arrays = random.standard_normal((24, 24, 72)).astype("f4"), random.standard_normal((3, 3, 72)).astype("f4")
+    op = wb.operator(last)
+    schedule = chosen(last, Target(cores=2), C=72, H=24, W=24)
+    with wb.settings(threads=2):
+        np.testing.assert_allclose(wb.build(schedule)(*arrays), op.evaluate(*arrays), rtol=1e-4, atol=1e-4)
+
+
 def test_blocks_that_share_most_of_their_rows_are_padded_once():
     many = Target(vector_bits=512, vector_registers=32, cores=8)
     assert computed_at(chosen(PADDED, many, C=16, H=32, W=32, F=32)) == []

@@ -14,6 +14,7 @@ from workbench.schedules import Schedule
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.recipes.products import direct_convolution as windows
 from workbench.schedules.recipes.products import packing
+from workbench.schedules.recipes.products.known_operands import known_operands
 from workbench.schedules.recipes.step_reasons import reasons
 from workbench.target import Target
 
@@ -124,6 +125,30 @@ def test_rows_that_threads_share_are_right(name: str, cores: int, eager, monkeyp
     kinds = {x.name: x.kind for x in loops(schedule.tree)}
     assert kinds["x_o"] == "parallel"
     agree(schedule)
+
+
+POINTWISE = {
+    "channels first": "(float(N,C,H,W) I, float(F,C,KH,KW) K) -> (O) { O(n,f,y,x) +=! K(f,c,i,j) * I(n,c,y+i,x+j) }",
+    "channels last": "(float(N,H,W,C) I, float(C,KH,KW,F) K) -> (O) { O(n,y,x,f) +=! K(c,i,j,f) * I(n,y+i,x+j,c) }",
+    "a volume": "(float(C,D,H,W) I, float(F,C) K) -> (O) { O(f,z,y,x) +=! K(f,c) * I(c,z,y,x) }",
+}
+
+
+@pytest.mark.parametrize("height", [1, 3, 5])
+@pytest.mark.parametrize("name", POINTWISE)
+def test_few_pixels_are_walked_as_one(name: str, height: int) -> None:
+    sizes = dict(N=1, C=37, D=2, H=height, W=3, F=83, KH=1, KW=1)
+    with known_operands({"K"}):
+        schedule = scheduled(POINTWISE[name], Target("avx512"), **sizes)
+    assert schedule.verdict
+    assert any(str(step).startswith("fuse('O/") for step in schedule.trace), schedule
+    agree(schedule)
+
+
+def test_panels_lie_in_the_order_in_which_loops_walk_them() -> None:
+    text = "(float(N,H,W,C) I, float(F,C,3,3) K) -> (O) { O(n,y,x,f) +=! K(f,c,i,j) * I(n,y+i,x+j,c) }"
+    schedule = scheduled(text, Target("avx512"), N=1, C=64, H=18, W=18, F=64)
+    assert any("(f / 32, i, j, c, f % 32)" in str(step) for step in schedule.trace), schedule
 
 
 def test_the_tile_divides_the_rows() -> None:

@@ -12,7 +12,7 @@ from workbench.errors import UnknownName, unknown_name
 
 _PACKAGE = "workbench.graph.passes"
 _FOLDER = Path(__file__).parent.parent
-_NO_PASSES = {"__init__", "model_pass"}
+_NO_PASSES = {"__init__"}
 
 
 class Vocabulary:

@@ -6,10 +6,11 @@ from itertools import accumulate, pairwise, takewhile
 from operator import mul
 
 from workbench.lang.dtypes import INT32
-from workbench.lang.expr import Binary, Const, Expr, Index, substitute
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, substitute, walk
+from workbench.lang.expr import children as parts
 from workbench.poly.programs.addresses import address
 from workbench.poly.programs.loop_names import loops_of
-from workbench.poly.programs.program import Program
+from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Tree, path, statements
 from workbench.schedules.analysis.blocking import at_least
 from workbench.schedules.analysis.structure import WALKS, structure
@@ -155,12 +156,34 @@ def loop_collapses(program: Program, band: Band, position: int, target: Target) 
         run = run_along(shape, dim, shape.statement.dims)
         around = [dim_of(band, p, s) for p in range(position, -1, -1)]
         same = takewhile(lambda pair: pair[0] == pair[1], zip(reversed(run), around, strict=False))
-        runs.append(_moderate([shape.trip(d) or LONG for d, _ in same]))
+        runs.append(_moderate([shape.trip(d) or LONG for d in _walked_as_one([d for d, _ in same], shape.statement)]))
     if min(runs) < 2:
         return []
     rows = band.loops[position + 1 - min(runs) : position + 1]
     long = fuse(*loops_of(program.statement(ids[-1]).name, (x.name for x in rows)))
     return [[long, vectorize(long.fused)]]
+
+
+def _walked_as_one(dims: list[str], statement: ProgramStatement) -> list[str]:
+    """The first of some dims, up to one that must be told from the others."""
+    chosen = _chosen_by(statement)
+    return list(takewhile(lambda d: d not in chosen, dims))
+
+
+def _chosen_by(statement: ProgramStatement) -> set[str]:
+    """Dims that decide which of two values a cell has: walked with others as one they would be told by divisions."""
+    choices = (node for value in statement.values for node in walk(value) if isinstance(node, Select))
+    return {name for node in choices for name in _told(node.condition)}
+
+
+def _told(expr: Expr) -> set[str]:
+    """Dims whose values an expression compares or computes with; those by which it reads cells are not among them."""
+    match expr:
+        case Read():
+            return set()
+        case Index(name, _):
+            return {name}
+    return {name for part in parts(expr) for name in _told(part)}
 
 
 def _moderate(trips: list[int]) -> int:

@@ -9,8 +9,9 @@ convolution that is padded, the copy costs no region of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
+from math import prod
 
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Index
@@ -29,6 +30,10 @@ from workbench.target import Target
 
 LEAST = 4
 """Rows of a block."""
+
+SMALL = 16
+"""Parallel regions that a core could begin and end in a nest's time, a turn of a loop for each instance: fewer, and its
+lanes leave too little for a second thread."""
 
 MOST_RECOMPUTED = 1.3
 """Times as many instances as before, at most: blocks share the rows at their borders."""
@@ -54,7 +59,7 @@ def _inside(schedule: Schedule, array: str, target: Target) -> Schedule:
     loop = deepest(schedule, maker, user, array) if _held(schedule, array) > near else None
     if loop is not None and decide(f"{user.name}_own_parts", True, (True, False)):
         return computed_at(schedule, array, loop_of(user.name, loop.name), 1) or schedule
-    rows = _rows(schedule, user, array, path(schedule.tree, user.id))
+    rows = _rows(schedule, user, array, target)
     if rows is None or target.cores < 2 or any(x.kind == "parallel" for x in path(schedule.tree, maker.id)):
         return schedule
     trip = structure(schedule.program, user.id).trip(rows.name) or 0
@@ -64,27 +69,31 @@ def _inside(schedule: Schedule, array: str, target: Target) -> Schedule:
     return _in_blocks(schedule, array, loop_of(user.name, rows.name), size) or schedule
 
 
-def _rows(schedule: Schedule, user: ProgramStatement, array: str, around: Sequence[Loop]) -> Loop | None:
-    """The outermost loop along which the array's windows move, where threads divide it, or could as well.
+def _rows(schedule: Schedule, user: ProgramStatement, array: str, target: Target) -> Loop | None:
+    """The outermost loop along which the array's windows move, where threads divide it, or will, or could as well.
 
     They divide another loop where each would otherwise read more than its part of the array: the filters of a
     convolution, of which each thread takes some.
     """
-    shape = structure(schedule.program, user.id)
+    shape, around = structure(schedule.program, user.id), path(schedule.tree, user.id)
     (read,) = [r for r in shape.reads if r.array == array][:1] or (None,)
     plain = [x for x in around if isinstance(row := x.row(user.id), Index) and row.name == x.name]
     rows = next((x for x in plain if (shape.trip(x.name) or 2) > 1), None)
     if read is None or rows is None or rows.kind not in ("serial", "parallel") or read.along(rows.name) in (0, None):
         return None
     divided = next((x for x in around if x.kind == "parallel"), None)
-    if divided is None or divided is rows:
-        return None if divided is None else rows
+    if divided is None:
+        return rows if prod(trip or 0 for _, trip in shape.trips) >= SMALL * target.costs.turns_a_region else None
+    if divided is rows:
+        return rows
     others = {r.array for r in shape.reads if r.array != array}
     return rows if sum(_held(schedule, name) for name in others) <= _held(schedule, array) else None
 
 
 def _held(schedule: Schedule, array: str) -> int:
-    return array_bytes(schedule.program.arrays[array]) or 0
+    """The bytes of an array, or of one of the buffers that iterations have each for itself."""
+    found = schedule.program.arrays[array]
+    return array_bytes(replace(found, extent=found.extent[found.times :], padding=())) or 0
 
 
 def _in_blocks(schedule: Schedule, array: str, rows: LoopName, size: int) -> Schedule | None:

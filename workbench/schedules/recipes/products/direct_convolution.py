@@ -15,18 +15,19 @@ from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
-from workbench.poly.programs.loop_names import in_block, loop_of, over_blocks
+from workbench.poly.programs.loop_names import fused_name, in_block, loop_of, loops_of, over_blocks
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
+from workbench.schedules.recipes.loops.loop_collapse import run_along
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.recipes.products.panels import by_instruction, grouped, plain_read, with_panel
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.products.window_threads import Cut, candidates, divided
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import parallelize, widen
+from workbench.schedules.steps import fuse, parallelize, widen
 from workbench.target import Target
 
 WORK = 1 << 21
@@ -60,15 +61,21 @@ STREAM = 0.3
 class ConvolutionTile:
     """The filters `lanes`, `width` at a time, against the `pixels`, `height` at a time; `weights` are packed.
 
-    The loop `threads` is divided among the processors.
+    The pixels are those of the dims of `run`, which are fused where there are several.  The loop `threads` is divided
+    among the processors.
     """
 
     lanes: str
     width: int
-    pixels: str
+    run: tuple[str, ...]
     height: int
     weights: Read
     threads: str = ""
+
+    @property
+    def pixels(self) -> str:
+        """The loop over pixels."""
+        return fused_name(*self.run) if len(self.run) > 1 else self.run[0]
 
 
 def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None:
@@ -100,12 +107,13 @@ def _tile(
 ) -> ConvolutionTile:
     """The tile that leaves the thread with most to do the least, and the loop that threads divide."""
     lanes, vector = filters
-    row, count, name = shape.trip(pixels) or 1, shape.trip(lanes) or 1, shape.statement.name
+    run = run_along(shape, pixels, tuple(d for d in shape.free if d not in index_names(weights)))
+    row, count, name = prod(shape.trip(d) or 1 for d in run), shape.trip(lanes) or 1, shape.statement.name
     panel = 4 * vector * prod(shape.trip(d) or 1 for d in shape.reduced)
-    batches, rows = outside(shape, weights, lanes, pixels)
+    batches, rows = outside(shape, weights, lanes, run)
 
     def cut(tile: tuple[int, int]) -> Cut:
-        return Cut(batches, lanes, tile[1] * vector, rows, tile[0], slots(tile, row, panel, target))
+        return Cut(batches, lanes, tile[1] * vector, rows, run, tile[0], slots(tile, row, panel, target))
 
     height, vectors = min(_tiles(row, count, target), key=lambda tile: divided(shape, cut(tile), target)[0])
     if asked():
@@ -113,14 +121,16 @@ def _tile(
         vectors = decide(f"{name}_tile_vectors", vectors, range(1, max(1, min(4, count // vector)) + 1))
     chosen = cut((height, vectors))
     threads = decide(f"{name}_threads", divided(shape, chosen, target)[1], lambda: candidates(shape, chosen))
-    return ConvolutionTile(lanes, vectors * vector, pixels, height, weights, threads)
+    return ConvolutionTile(lanes, vectors * vector, run, height, weights, threads)
 
 
-def outside(shape: Structure, weights: Read, lanes: str, pixels: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The dims that filters have in common with the picture, and those that only the picture has, pixels last."""
-    free = [d for d in shape.free if d not in (lanes, pixels)]
+def outside(
+    shape: Structure, weights: Read, lanes: str, run: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The dims that filters have in common with the picture, and those that only the picture has and are no pixels."""
+    free = [d for d in shape.free if d not in (lanes, *run)]
     batches = tuple(d for d in free if d in index_names(weights))
-    return batches, (*(d for d in free if d not in batches), pixels)
+    return batches, tuple(d for d in free if d not in batches)
 
 
 def worth_panels(shape: Structure, weights: Read, amount: tuple[int, int], lanes: int) -> bool:
@@ -222,14 +232,15 @@ def _scheduled(
     schedule: Schedule, identifier: str, plan: ConvolutionTile, group: tuple[str, Words] | None
 ) -> Schedule:
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
-    batches, rows = outside(shape, plan.weights, plan.lanes, plan.pixels)
-    inside = [*rows[:-1], over_blocks(plan.pixels)]
+    batches, rows = outside(shape, plan.weights, plan.lanes, plan.run)
+    inside = [*rows, over_blocks(plan.pixels)]
     if plan.threads in inside:
         inside = [plan.threads, *(x for x in inside if x != plan.threads)]
     outer = [*batches, over_blocks(plan.lanes), *inside]
     cells = in_block(plan.pixels), in_block(plan.lanes)
     sizes = {plan.lanes: plan.width, plan.pixels: plan.height}
     schedule = beside(schedule, identifier, together=True)
+    schedule = fuse(*loops_of(name, plan.run)).on(schedule) if len(plan.run) > 1 else schedule
     schedule = tiled(schedule, identifier, sizes, (outer, shape.reduced, cells))
     home, cut = loop_of(name, over_blocks(plan.lanes)), (plan.lanes, plan.width)
     count = None if group is None or group[1].count == 1 else (group[0], group[1].count)

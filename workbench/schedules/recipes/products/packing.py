@@ -64,7 +64,7 @@ def packing(
     if operand is None:
         return None
     rows = [d for d in shape.free if d not in (*run, *index_names(operand))]
-    row = max(rows, key=lambda d: trips[d] or 0, default="")
+    row = max(reversed(rows), key=lambda d: trips[d] or 0, default="")  # of equal ones that whose cells are nearest
     other = plain_read(shape, row)
     depth = max((d for d in shape.reduced if d in index_names(operand)), key=lambda d: trips[d] or 0, default=None)
     crossed = any(r.along(column) != 0 and r.along(row) != 0 for r in shape.reads if row)

@@ -55,9 +55,10 @@ def with_panel(
 
     before → after:  B(k, n)   →   B_local(n / 16, k, n % 16)      cut = ("n", 16)
 
-    The dims of `batches` stay outermost.  The copy runs in lanes along the dimension that was cut, or is unrolled.
-    Of an operand that is known, or `once`, all panels are copied before everything else.  Of the dim of a `group` (dim,
-    size) so many cells lie side by side: B_local(n / 16, k / 4, n % 16, k % 4).
+    The dims of `batches` stay outermost, the others in the order in which loops walk them.  The copy runs in lanes
+    along the dimension that was cut, or is unrolled.  Of an operand that is known, or `once`, all panels are copied
+    before everything else.  Of the dim of a `group` (dim, size) so many cells lie side by side:
+    B_local(n / 16, k / 4, n % 16, k % 4).
     """
     if once or is_known(operand.tensor):
         schedule, home = _once(schedule, home)
@@ -66,13 +67,21 @@ def with_panel(
     dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
     outer = [d for d in dims if d in batches]
     deep, words = group or ("", 1)
-    inner = [f"{d} / {words}" if d == deep else d for d in dims if d not in (*outer, dim)]
+    walked = _in_turn(schedule, home.statement, [d for d in dims if d not in (*outer, dim)])
+    inner = [f"{d} / {words}" if d == deep else d for d in walked]
     cells = [*outer, f"{dim} / {size}", *inner, f"{dim} % {size}", *([f"{deep} % {words}"] if deep else [])]
     along = bool(deep) and runs_along(schedule, operand, deep)
     schedule = transform_layout(buffer, f"({', '.join(dims)}) -> ({', '.join(cells)})").on(schedule)
     if deep:
         return _copied_words(schedule, buffer, (dims.index(dim), size), (dims.index(deep), words), along=along)
     return _copied(schedule, buffer, dims.index(dim), size, lanes=lanes)
+
+
+def _in_turn(schedule: Schedule, statement: str, dims: Collection[str]) -> list[str]:
+    """Some dims of a statement, those that its outer loops walk first."""
+    own = statement_id(schedule.program, statement)
+    turn = {d: n for n, loop in enumerate(path(schedule.tree, own)) for d in index_names(loop.row(own))}
+    return sorted(dims, key=lambda d: turn.get(d, -1))
 
 
 def runs_along(schedule: Schedule, operand: Read, dim: str) -> bool:

@@ -95,10 +95,10 @@ def _scheduled(
     shape = structure(schedule.program, identifier)
     row, column = (plan.pixels, plan.filters) if plan.across else (plan.filters, plan.pixels)
     sizes = {d: min(shape.trip(d) or 1, size) for d, size in ((row, words.rows), (column, words.columns))}
-    batches, rows = outside(shape, plan.weights, plan.filters, plan.pixels)
-    cut = Cut(batches, plan.filters, sizes[plan.filters], rows, sizes[plan.pixels], 1 / words.count)
+    batches, rows = outside(shape, plan.weights, plan.filters, (plan.pixels,))
+    cut = Cut(batches, plan.filters, sizes[plan.filters], rows, (plan.pixels,), sizes[plan.pixels], 1 / words.count)
     threads = divided(shape, cut, target)[1]
-    inside = [*rows[:-1], over_blocks(plan.pixels)]
+    inside = [*rows, over_blocks(plan.pixels)]
     outer = [*batches, over_blocks(plan.filters), *sorted(inside, key=lambda x: x != threads)]
     schedule = beside(schedule, identifier, together=True)
     cells = in_block(row), in_block(column)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from workbench.poly.programs.loop_names import over_blocks
+from workbench.poly.programs.loop_names import fused_name, over_blocks
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure
 from workbench.target import Target
@@ -18,14 +18,16 @@ from workbench.target import Target
 
 @record
 class Cut:
-    """How a convolution is cut: dims of `batches` outside, `filters`, `width` at a time, then `rows`, the last of which
-    are pixels, `height` at a time; a multiply-add of a vector takes `slots` times its shortest time.
+    """How a convolution is cut: dims of `batches` outside, `filters`, `width` at a time, then `rows`, and the pixels
+    of a `run` of dims that are walked as one, `height` at a time; a multiply-add of a vector takes `slots` times its
+    shortest time.
     """
 
     batches: tuple[str, ...]
     filters: str
     width: int
     rows: tuple[str, ...]
+    run: tuple[str, ...]
     height: int
     slots: float
 
@@ -36,10 +38,12 @@ class Cut:
 
     def trips(self, shape: Structure) -> dict[str, int]:
         """How often each loop outside of the reduction turns, in their order."""
-        pixels = self.rows[-1]
-        blocks = {self.filters: self.width, pixels: self.height}
-        dims = (*self.batches, self.filters, *self.rows)
-        return {str(over_blocks(d)) if d in blocks else d: -(-(shape.trip(d) or 1) // blocks.get(d, 1)) for d in dims}
+        found = {d: shape.trip(d) or 1 for d in self.batches}
+        found[self.panels] = -(-(shape.trip(self.filters) or 1) // self.width)
+        found |= {d: shape.trip(d) or 1 for d in self.rows}
+        pixels = fused_name(*self.run) if len(self.run) > 1 else self.run[0]
+        found[str(over_blocks(pixels))] = -(-prod(shape.trip(d) or 1 for d in self.run) // self.height)
+        return found
 
 
 def divided(shape: Structure, cut: Cut, target: Target) -> tuple[float, str]:
@@ -64,7 +68,7 @@ def _seconds(shape: Structure, cut: Cut, loop: str, target: Target) -> float:
     vectors = -(-(shape.trip(cut.filters) or 1) // lanes)
     depth = prod(shape.trip(d) or 1 for d in shape.reduced)
     groups = prod(shape.trip(d) or 1 for d in cut.batches)
-    steps = depth * vectors * groups * prod(shape.trip(d) or 1 for d in cut.rows)
+    steps = depth * vectors * groups * prod(shape.trip(d) or 1 for d in (*cut.rows, *cut.run))
     computed, packed = steps * cut.slots * costs.multiply_add_seconds, depth * vectors * groups
     share = -(-trips[loop] // target.cores) / trips[loop]
     order = [*trips]

@@ -20,8 +20,8 @@ SOLVER_SECONDS = 20.0
 
 @record(eq=False)
 class Layouts:
-    """What there is to choose: the ways of each call with their seconds; seconds to move an array from order to order;
-    what somebody else reads as it is written."""
+    """What there is to choose: the ways of each call with their seconds; seconds to move an array from order to order,
+    where there are several; what somebody else reads as it is written."""
 
     ways: Mapping[Call, Sequence[tuple[Way, float]]]
     moving: Mapping[Term, float]
@@ -104,9 +104,11 @@ class _Program:
         entries = [(column, -1.0) for column in readers]
         if ways is not None:
             entries += [(self.chosen[term, way], 1.0) for way, _ in ways if way.result == order]  # type: ignore[index]
-        if (term, order) not in self.moved:
+        if (term, order) not in self.moved and term in layouts.moving:
             self.moved[term, order] = self._column(layouts.moving[term])
-        self._row([*entries, (self.moved[term, order], 1.0)], needed, np.inf)
+        if (term, order) in self.moved:
+            entries.append((self.moved[term, order], 1.0))
+        self._row(entries, needed, np.inf)
 
     def _column(self, seconds: float) -> int:
         self.costs.append(seconds)

@@ -11,8 +11,9 @@ import numpy as np
 
 from workbench.errors import WorkbenchError
 from workbench.graph.evaluation.operators import inputs_of
+from workbench.graph.fusion.call_graph import operator_of
 from workbench.graph.passes.support.layouts.relayouts import Order, transposition
-from workbench.graph.passes.support.layouts.ways import Types, Way, operator_of
+from workbench.graph.passes.support.layouts.ways import Types, Way
 from workbench.graph.terms.dimensions import symbols, value_of
 from workbench.graph.terms.nodes import Call, Term
 from workbench.graph.terms.types import TensorType

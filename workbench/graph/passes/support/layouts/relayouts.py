@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from workbench.errors import OperatorError
 from workbench.lang.definitions import operator, operators
-from workbench.lang.expr import Index, Read
+from workbench.lang.expr import Expr, Index, Read, index_names, reads
 from workbench.lang.operator import Operator, Statement
 from workbench.lang.printing.printer import print_unit
 from workbench.lang.syntax.parser import parse
@@ -53,17 +53,20 @@ def inverse(order: Order) -> Order:
 def relaid(op: Operator, orders: Orders) -> Operator | None:
     """The operator that takes and gives some of its arrays in other orders, and computes the same.
 
-    `C(m,n) +=! A(m,k) * B(k,n)` with B in the order (1, 0) becomes `C(m,n) +=! A(m,k) * B(n,k)`.  None where that
-    cannot be said of the one definition: it calls others, updates an array that would move, or makes promises of it.
+    `C(m,n) +=! A(m,k) * B(k,n)` with B in the order (1, 0) becomes `C(m,n) +=! A(m,k) * B(n,k)`.  A temporary whose
+    axes are those of an array that moves follows it.  None where that cannot be said of the one definition: it calls
+    others, updates an array that would move, or makes promises of it.
     """
     changed = {name: order for name, order in orders if order != identity(len(order))}
     if not changed:
         return op
-    define = next((each for each in parse(op.text).defs() if each.name.name == op.name), None)
+    unit = parse(op.text)
+    define = next((each for each in unit.defs() if each.name.name == op.name), None)
     if define is None or define.promises or any(op.tensors[name].role == "inout" for name in changed):
         return None
+    moved = changed | followed(op, changed)
     try:
-        body = tuple(_step(each, changed) for each in define.body)
+        body = tuple(_step(each, moved) for each in define.body)
         made = replace(
             define,
             name=replace(define.name, name=_name(op, changed)),
@@ -71,10 +74,35 @@ def relaid(op: Operator, orders: Orders) -> Operator | None:
             outputs=tuple(_declared(each, changed) for each in define.outputs),
             body=body,
         )
-        monoids = parse(op.text).monoids()
-        return operators(print_unit(Unit((*monoids, made))))[made.name.name]
+        return operators(print_unit(Unit((*unit.monoids(), made))))[made.name.name]
     except OperatorError:
         return None
+
+
+def followed(op: Operator, changed: Mapping[str, Order]) -> dict[str, Order]:
+    """The orders of temporaries that follow arrays which move: a picture with a border stands as the picture does.
+
+    One follows where it is made of such an array, or such an array of it, axis by axis: at each place the subscripts of
+    both name the same indices, or none.
+    """
+    found: dict[str, Order] = {}
+    inside = {name for name, tensor in op.tensors.items() if tensor.role == "temporary"}
+    statements = list(op.statements())
+    for statement in (*statements, *reversed(statements)):
+        touched = [(t.tensor, t.subscripts) for t in statement.targets]
+        touched += [(r.tensor, r.subscripts) for r in reads(*statement.values)]
+        known = [(subscripts, order) for name, subscripts in touched if (order := (found | changed).get(name))]
+        for name, subscripts in touched:
+            order = next((o for others, o in known if _axis_by_axis(subscripts, others)), None)
+            if name in inside - found.keys() and order is not None:
+                found[name] = order
+    return found
+
+
+def _axis_by_axis(subscripts: tuple[Expr, ...], others: tuple[Expr, ...]) -> bool:
+    """Whether two arrays are touched at places that move with the same indices along each axis."""
+    own, other = ([index_names(each) for each in both] for both in (subscripts, others))
+    return len(own) == len(other) and all(a == b or not a or not b for a, b in zip(own, other, strict=True))
 
 
 def _name(op: Operator, changed: Mapping[str, Order]) -> str:

@@ -16,6 +16,7 @@ from workbench.graph.passes.support.channels import scaled_by
 from workbench.graph.passes.support.layouts.relayouts import Order, composed, identity, inverse, moves, relaid
 from workbench.graph.terms.nodes import Call, Constant, Primitive, Term
 from workbench.graph.terms.types import TensorType, Type
+from workbench.lang.dtypes import DType
 from workbench.lang.expr import Index, Read, walk
 from workbench.lang.operator import Operator
 from workbench.records import record
@@ -53,6 +54,14 @@ def is_movable(node: Term, types: Types) -> bool:
     if len(op.outputs) != 1 or len(inputs_of(op)) != len(node.arguments) or op.tensors[op.outputs[0]].rank < 2:
         return False
     return all(isinstance(types.get(each), TensorType) for each in (*node.arguments, node))
+
+
+def is_concrete(call: Call, types: Types) -> bool:
+    """Whether it is such a call, and the element types are known."""
+    if not is_movable(call, types):
+        return False
+    of = [types[each] for each in (*call.arguments, call)]
+    return all(isinstance(each, TensorType) and isinstance(each.element, DType) for each in of)
 
 
 # --- orders worth trying
@@ -97,8 +106,13 @@ def innermost(rank: int, axis: int) -> Order:
 # --- ways
 
 
-def ways_of(call: Call, among: Candidates, wished: Order | None) -> tuple[Way, ...]:
-    """The ways to compute a call; the first is as it is written."""
+def ways_of(
+    call: Call, among: Candidates, wished: Order | None, *, every_weight: bool = True
+) -> tuple[Way, ...]:  # fmt: skip
+    """The ways to compute a call; the first is as it is written.
+
+    Of weights each order that may serve where nothing is wished; unless `every_weight`, that which follows the result.
+    """
     op = operator_of(call)
     ranks = [op.tensors[name].rank for name in inputs_of(op)]
     plain = Way(tuple(map(identity, ranks)), identity(op.tensors[op.outputs[0]].rank))
@@ -107,7 +121,7 @@ def ways_of(call: Call, among: Candidates, wished: Order | None) -> tuple[Way, .
         return (plain, *_vanishing(order, among))
     if op_pattern(op) <= OpPattern.BROADCAST:
         return tuple(dict.fromkeys((plain, *(each for each in _together(op, among) if each.operator(op)))))
-    every = _separately(call, op, among, every_weight=wished is None)
+    every = _separately(call, op, among, every_weight=every_weight and wished is None)
     found = [each for each in every if each.operator(op) is not None]
     if wished is not None and channels_of(call):
         as_wished = [each for each in found if _is_as_wished(call, each, wished)]
