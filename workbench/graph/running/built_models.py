@@ -17,6 +17,7 @@ from workbench.graph.running.profiling.profiles import Profile, profiled
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, Nested, flat, in_tuples, mapped
 from workbench.graph.running.recording.segments import whole_segment
+from workbench.graph.running.recursion.unrolling import Unrolling
 from workbench.graph.running.recursion.walks import Walks
 from workbench.graph.running.specimens import specimens
 from workbench.graph.running.symbolic_calls import symbolic_call
@@ -40,8 +41,9 @@ class BuiltModel:
     results.  Results are new arrays.  A model that is straight is one program in C for each combination of sizes, made
     when that is first met (when it is built, if all its sizes are numbers), up to sixteen of them; then its operators
     run one by one, by kernels for all sizes.  Any other model is a set of functions of Python
-    over programs for its straight pieces; equal pieces that do not wait for one another run as one.  CallError for
-    arguments that do not fit, KernelError for an index out of range.
+    over programs for its straight pieces; equal pieces that do not wait for one another run as one; a whole run whose
+    arguments have a form that comes again, a list as long or a tree like one before, is one program where that is
+    faster.  CallError for arguments that do not fit, KernelError for an index out of range.
     """
 
     def __init__(self, model: Model, calls: Mapping[str, Callable[..., Any]], threads: int | None) -> None:
@@ -56,6 +58,7 @@ class BuiltModel:
         of = model.type_of(model.entry)
         assert isinstance(of, FunctionType)
         self._parameters = of.parameters
+        self._unrolling = Unrolling(self._driver, model.entry, of.parameters, self._walked)
 
     @property
     def is_straight(self) -> bool:
@@ -100,6 +103,9 @@ class BuiltModel:
 
     def _controlled(self, arguments: tuple[Nested, ...], sizes: dict[str, int]) -> Nested:
         """The value of a model with control flow, or with ever new sizes."""
+        return self._unrolling.call(arguments, sizes)
+
+    def _walked(self, arguments: tuple[Nested, ...], sizes: dict[str, int]) -> Nested:
         if self._walks is None:
             return self._driver.call(self._entry, arguments, sizes)
         return self._walks.call(arguments, sizes)

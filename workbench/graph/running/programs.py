@@ -21,7 +21,7 @@ from workbench.graph.running.recording.recordings import Array, OperatorCall, Re
 from workbench.graph.running.runners import runner
 from workbench.graph.running.step_kernels import StepKernel, most_workspace, step_kernels
 from workbench.records import record
-from workbench.runtime.arrays.memory import result_maker
+from workbench.runtime.arrays.memory import address, result_maker
 from workbench.runtime.host.machine import this_machine, thread_count
 from workbench.schedules.analysis.thread_shares import ThreadShares
 from workbench.settings import current
@@ -219,7 +219,7 @@ class Program:
             return self.watch.timed(self, inputs)
         results = [make() for make in self._makers]
         frame = self._free_frame()
-        addresses = [array.__array_interface__["data"][0] for array in (*inputs, *results)]
+        addresses = [address(array) for array in (*inputs, *results)]
         self._head.pack_into(frame.head, FIRST_SLOT * 8, *addresses)
         try:
             for part in self.parts:
