@@ -8,8 +8,8 @@ from typing import Any
 from workbench.graph.evaluation.values import Data
 
 Form = tuple[Any, ...]
-"""In preorder: a tuple as how many items it has, data as a constructor and how many fields, a leaf as its kind, which
-is a tuple that begins with none of these.
+"""In preorder: a tuple as how many items it has, data as a constructor and how many fields, a list of Python as `list`
+and how many items, a leaf as its kind, which is a tuple that begins in another way.
 """
 
 
@@ -30,6 +30,9 @@ def taken_apart(value: Any, kind: Callable[[Any], Hashable | None], most: int) -
         elif of is tuple:
             form.append(len(each))
             stack += each[::-1]
+        elif of is list:
+            form.append((list, len(each)))
+            stack += each[::-1]
         else:
             found = kind(each)
             if found is None:
@@ -47,7 +50,7 @@ def is_leaf(part: Any) -> bool:
 
 
 def put_together(form: Form, leaves: Sequence[Any]) -> Any:
-    """The value of a form that has these leaves.
+    """The value of a form without lists of Python that has these leaves.
 
     >>> form = (2, ("Some", 1), ((), "float32"), ((), "float32"))
     >>> put_together(form, [1, 2])
@@ -57,9 +60,13 @@ def put_together(form: Form, leaves: Sequence[Any]) -> Any:
     waiting = len(leaves)
     for each in reversed(form):
         if type(each) is int:
-            stack.append(tuple([stack.pop() for _ in range(each)]))
+            items = tuple(stack[: -1 - each : -1])
+            del stack[len(stack) - each :]
+            stack.append(items)
         elif type(each[0]) is str:
-            stack.append(Data(each[0], tuple([stack.pop() for _ in range(each[1])])))
+            fields = tuple(stack[: -1 - each[1] : -1])
+            del stack[len(stack) - each[1] :]
+            stack.append(Data(each[0], fields))
         else:
             waiting -= 1
             stack.append(leaves[waiting])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class BuiltModel:
         of = model.type_of(model.entry)
         assert isinstance(of, FunctionType)
         self._parameters = of.parameters
-        self._unrolling = Unrolling(self._driver, model.entry, of.parameters, self._walked)
+        self._unrolling = Unrolling(self._driver, model.entry, of.parameters, self._controlled)
 
     @property
     def is_straight(self) -> bool:
@@ -91,9 +92,9 @@ class BuiltModel:
     def _carefully(self, arrays: tuple[Any, ...], sizes: dict[str, int]) -> Any:
         plain, is_torch = from_torch(arrays)
         with self._settings():
-            arguments = self._arguments(plain, sizes)
-            program = None if self._segment is None else self._program(arguments, sizes)
-            if program is None:
+            if self._segment is None:
+                found = self._unrolling.call(plain, sizes, lambda: self._arguments(plain, sizes))
+            elif (program := self._program(arguments := self._arguments(plain, sizes), sizes)) is None:
                 found = self._controlled(arguments, dict(sizes))
             else:
                 given = list(flat(tuple(mapped(arguments[at], dense) for at in self._picks())))
@@ -103,9 +104,6 @@ class BuiltModel:
 
     def _controlled(self, arguments: tuple[Nested, ...], sizes: dict[str, int]) -> Nested:
         """The value of a model with control flow, or with ever new sizes."""
-        return self._unrolling.call(arguments, sizes)
-
-    def _walked(self, arguments: tuple[Nested, ...], sizes: dict[str, int]) -> Nested:
         if self._walks is None:
             return self._driver.call(self._entry, arguments, sizes)
         return self._walks.call(arguments, sizes)
@@ -170,7 +168,8 @@ class BuiltModel:
         with self._settings():
             arguments = self._arguments(plain, sizes)
             if self._segment is None:
-                return profiled_calls(self._driver, lambda: self._controlled(arguments, dict(sizes)), seconds)
+                call = partial(self._unrolling.call, plain, sizes, lambda: arguments)
+                return profiled_calls(self._driver, call, seconds)
             program = self._program(arguments, sizes)
             if program is None:
                 raise CallError(f"{self.model.entry} was called with so many sizes that there is no program for these")

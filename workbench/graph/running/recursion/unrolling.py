@@ -32,7 +32,7 @@ COUNTED = 1 << 14
 """Forms whose runs are remembered."""
 
 Key = tuple[Form, tuple[tuple[str, int], ...]]
-"""The form of the arguments, and sizes that none of them tells."""
+"""The form of what is given, and sizes that nothing of it tells."""
 Walk = Callable[[tuple[Any, ...], dict[str, int]], Any]
 
 
@@ -84,7 +84,7 @@ class Contest:
 
 
 class Unrolling:
-    """Runs of a model by the form of their arguments; `walk` runs those for which there is no program, or a slower one.
+    """Runs of a model by the form of what is given; `walk` runs what has no program, or a slower one.
 
     Only for models that take data; functions of Python keep their order, so those that call them are walked.
     """
@@ -95,34 +95,40 @@ class Unrolling:
         self.contests: dict[Key, Contest] = {}
         self.walked: dict[int, tuple[float, ...]] = {}
 
-    def call(self, arguments: tuple[Any, ...], sizes: dict[str, int]) -> Any:
-        """The value of the model's function for arguments."""
-        apart = taken_apart(arguments, _array_kind, MOST_PARTS) if self.applies else None
+    def call(self, given: tuple[Any, ...], sizes: dict[str, int], arguments: Callable[[], tuple[Any, ...]]) -> Any:
+        """The value for what Python gave, which are these `arguments` of the model.
+
+        What a value of Python is in a model, and that it fits, its form tells: it is found out where that is new.
+        """
+        apart = taken_apart(given, _array_kind, MOST_PARTS) if self.applies else None
         if apart is None:
-            return self.walk(arguments, sizes)
+            return self.walk(arguments(), dict(sizes))
         leaves, form = apart
         key = form, tuple(sizes.items())
-        contest = self.contests.get(key) or self._begun(key)
+        contest = self.contests.get(key) or self._begun(key, arguments)
         if contest is None:
-            return self._timed_walk(key, arguments, sizes)
-        return self.walk(arguments, sizes) if contest.is_lost else contest.run(leaves)
+            return self._timed_walk(key, arguments(), sizes)
+        return self.walk(arguments(), dict(sizes)) if contest.is_lost else contest.run(leaves)
 
-    def _begun(self, key: Key) -> Contest | None:
+    def _begun(self, key: Key, arguments: Callable[[], tuple[Any, ...]]) -> Contest | None:
         """A program for a form beside its walk; None if it was not walked often enough, or there are too many."""
         seconds = self.walked.get(hash(key), ())
         if len(seconds) < WALKED or len(self.contests) >= MOST_SIZES:
             return None
         with self.driver.lock:
             if key not in self.contests:
-                self.contests[key] = Contest(self._unrolled(key), min(seconds))
+                self.contests[key] = Contest(self._unrolled(key, arguments()), min(seconds))
         return self.contests[key]
 
-    def _unrolled(self, key: Key) -> Unrolled | None:
+    def _unrolled(self, key: Key, arguments: tuple[Any, ...]) -> Unrolled | None:
         """The program for a form; None where its run is not known before it, or cannot be: then walking says why."""
-        form, sizes = key
+        apart = taken_apart(arguments, _array_kind, MOST_PARTS)
+        if apart is None:
+            return None
+        _, sizes = key
         driver = self.driver
         try:
-            recording, result, places = driver.tracer.trace_run(self.entry, form, dict(sizes), MOST_PARTS)
+            recording, result, places = driver.tracer.trace_run(self.entry, apart[1], dict(sizes), MOST_PARTS)
         except WorkbenchError:
             return None
         program = driver.programs[self.entry, key] = Program(recording, driver.threads, driver.packed, driver.watch)
@@ -130,7 +136,7 @@ class Unrolling:
 
     def _timed_walk(self, key: Key, arguments: tuple[Any, ...], sizes: dict[str, int]) -> Any:
         began = perf_counter()
-        found = self.walk(arguments, sizes)
+        found = self.walk(arguments, dict(sizes))
         if len(self.walked) >= COUNTED:
             self.walked.clear()
         before = self.walked.get(hash(key), ())
