@@ -134,8 +134,11 @@ def _data(value: Any, of: DataType, known: Datatypes, where: str) -> Steps[Data]
 def _list(value: Any, of: DataType, known: Datatypes, where: str) -> Steps[Data]:
     if isinstance(value, str) or not isinstance(value, Iterable) or (isinstance(value, np.ndarray) and value.ndim == 0):
         raise _unexpected(value, of, where)
+    elements = list(value)
+    if _is_one(as_it_is := list_of(elements), of, known):
+        return as_it_is
     found = []
-    for at, each in enumerate(value):
+    for at, each in enumerate(elements):
         found.append((yield _converted(each, of.arguments[0], known, f"{where}[{at}]")))
     return list_of(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from workbench.graph.running.profiling.profiles import Profile, profiled
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, Nested, flat, in_tuples, mapped
 from workbench.graph.running.recording.segments import whole_segment
+from workbench.graph.running.recursion.unrolling import Unrolling
 from workbench.graph.running.recursion.walks import Walks
 from workbench.graph.running.specimens import specimens
 from workbench.graph.running.symbolic_calls import symbolic_call
@@ -40,8 +42,9 @@ class BuiltModel:
     results.  Results are new arrays.  A model that is straight is one program in C for each combination of sizes, made
     when that is first met (when it is built, if all its sizes are numbers), up to sixteen of them; then its operators
     run one by one, by kernels for all sizes.  Any other model is a set of functions of Python
-    over programs for its straight pieces; equal pieces that do not wait for one another run as one.  CallError for
-    arguments that do not fit, KernelError for an index out of range.
+    over programs for its straight pieces; equal pieces that do not wait for one another run as one; a whole run whose
+    arguments have a form that comes again, a list as long or a tree like one before, is one program where that is
+    faster.  CallError for arguments that do not fit, KernelError for an index out of range.
     """
 
     def __init__(self, model: Model, calls: Mapping[str, Callable[..., Any]], threads: int | None) -> None:
@@ -56,6 +59,7 @@ class BuiltModel:
         of = model.type_of(model.entry)
         assert isinstance(of, FunctionType)
         self._parameters = of.parameters
+        self._unrolling = Unrolling(self._driver, model.entry, of.parameters, self._controlled)
 
     @property
     def is_straight(self) -> bool:
@@ -88,9 +92,9 @@ class BuiltModel:
     def _carefully(self, arrays: tuple[Any, ...], sizes: dict[str, int]) -> Any:
         plain, is_torch = from_torch(arrays)
         with self._settings():
-            arguments = self._arguments(plain, sizes)
-            program = None if self._segment is None else self._program(arguments, sizes)
-            if program is None:
+            if self._segment is None:
+                found = self._unrolling.call(plain, sizes, lambda: self._arguments(plain, sizes))
+            elif (program := self._program(arguments := self._arguments(plain, sizes), sizes)) is None:
                 found = self._controlled(arguments, dict(sizes))
             else:
                 given = list(flat(tuple(mapped(arguments[at], dense) for at in self._picks())))
@@ -164,7 +168,8 @@ class BuiltModel:
         with self._settings():
             arguments = self._arguments(plain, sizes)
             if self._segment is None:
-                return profiled_calls(self._driver, lambda: self._controlled(arguments, dict(sizes)), seconds)
+                call = partial(self._unrolling.call, plain, sizes, lambda: arguments)
+                return profiled_calls(self._driver, call, seconds)
             program = self._program(arguments, sizes)
             if program is None:
                 raise CallError(f"{self.model.entry} was called with so many sizes that there is no program for these")

@@ -22,7 +22,7 @@ from workbench.graph.running.recording.recordings import Array, OperatorCall, Re
 from workbench.graph.running.runners import runner
 from workbench.graph.running.step_kernels import StepKernel, most_workspace, step_kernels
 from workbench.records import record
-from workbench.runtime.arrays.memory import result_maker
+from workbench.runtime.arrays.memory import address, result_maker
 from workbench.runtime.host.machine import this_machine, thread_count
 from workbench.schedules.analysis.thread_shares import ThreadShares
 from workbench.settings import current
@@ -200,7 +200,7 @@ class Program:
         """
         if self.watch.runs is not None and nanoseconds is None:
             return self.watch.timed(self, inputs)
-        return self._ran([array.__array_interface__["data"][0] for array in inputs], inputs, nanoseconds)
+        return self._ran([address(array) for array in inputs], inputs, nanoseconds)
 
     def run_at(self, addresses: list[int]) -> list[Array]:
         """The same where the arrays at these addresses hold the inputs; for a program that `needs_addresses` only."""
@@ -214,8 +214,7 @@ class Program:
     def _ran(self, addresses: list[int], inputs: list[Array], nanoseconds: Array | None) -> list[Array]:
         results = [make() for make in self._makers]
         frame = self._free_frame()
-        own = [array.__array_interface__["data"][0] for array in results]
-        self._head.pack_into(frame.head, FIRST_SLOT * 8, *addresses, *own)
+        self._head.pack_into(frame.head, FIRST_SLOT * 8, *addresses, *map(address, results))
         try:
             for part in self.parts:
                 if isinstance(part, Native):

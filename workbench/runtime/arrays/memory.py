@@ -6,6 +6,7 @@ for the next ones of the same size, once nobody refers to them any more.
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -45,6 +46,21 @@ class Spare:
 
 _spare: deque[Spare] = deque(maxlen=KEPT_BLOCKS)
 _leases: dict[int, weakref.ref[Any]] = {}
+
+
+def address(array: np.ndarray[Any, Any]) -> int:
+    """Where the elements of a C-contiguous array begin.
+
+    NumPy's own ways make a dictionary or an object first, and take four times as long; what they alone can tell are
+    arrays that are read-only, empty, or of types that buffers do not know.
+    """
+    try:
+        return ctypes.addressof(_first_byte(array))
+    except (TypeError, ValueError):
+        return array.__array_interface__["data"][0]
+
+
+_first_byte = ctypes.c_char.from_buffer
 
 
 def result_maker(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Callable[[], np.ndarray[Any, Any]]:

@@ -58,6 +58,8 @@ def _profile(driver: Driver, runs: list[Run], began: int, milliseconds: float, c
 def _of(driver: Driver, key: tuple[Any, ...]) -> tuple[str, int]:
     """The function that a program is a piece of, and how many calls of the piece it computes."""
     first, *rest = key
+    if isinstance(first, str):
+        return first, 1
     if not isinstance(first, SegmentPlan):
         return driver.function_of(first), 1
     (many,) = rest

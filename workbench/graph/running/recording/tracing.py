@@ -11,6 +11,7 @@ import numpy as np
 from workbench.errors import CallError, ModelError
 from workbench.graph.evaluation.machine import Activation, Machine
 from workbench.graph.evaluation.operators import in_order, inputs_of, typed
+from workbench.graph.evaluation.value_forms import Form, is_leaf, put_together, taken_apart
 from workbench.graph.forms.scopes import Scopes
 from workbench.graph.running.recording.recordings import (
     Array,
@@ -24,7 +25,7 @@ from workbench.graph.running.recording.recordings import (
     mapped,
 )
 from workbench.graph.running.recording.segments import Segment
-from workbench.graph.terms.nodes import Call, Term, Variable
+from workbench.graph.terms.nodes import Call, If, Term, Variable
 from workbench.lang.algebra.folding import fold
 from workbench.lang.binding.arrays import bind
 from workbench.lang.operator import Operator
@@ -57,6 +58,7 @@ class Tracer(Machine):
     # Of all recordings: what is known of constants by their ids, with the constants, so that these stay.
     dense: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     folded: dict[Any, tuple[tuple[Array, ...], Any]] = field(default_factory=dict)
+    most: int | None = None
 
     def trace(
         self, code: Scopes, segment: Segment, values: Mapping[Any, Nested], sizes: Mapping[str, int]
@@ -69,6 +71,37 @@ class Tracer(Machine):
         self.values = activation.values
         outputs = tuple(mapped(self.value(activation, term, code), self.as_value) for term in segment.outputs)
         return Recording(tuple(flat(tuple(inputs.values()))), tuple(_needed(self.recorded, outputs)), outputs)
+
+    def trace_run(
+        self, name: str, form: Form, sizes: Mapping[str, int], most: int
+    ) -> tuple[Recording, Form, tuple[int, ...]]:
+        """The calls of a whole run of a function for arguments of a form, whose leaves are (shape, element type).
+
+        Beside them the form of its value, and which output of the recording each of its leaves is.  ModelError where a
+        tensor decides what is called, or the value holds cells or functions, or there are more calls than `most`.
+        """
+        self.recorded, self.known, self.names = [], {}, {}
+        inputs = [Value(self.fresh("given"), kind[1], kind[0]) for kind in form if is_leaf(kind)]
+        self.most = most
+        try:
+            found = taken_apart(self.call(self.named(name), put_together(form, inputs), dict(sizes)), _kind, most)
+        finally:
+            self.most = None
+        if found is None:
+            raise ModelError(f"{name}: its value is not of tensors alone, or of too many")
+        leaves = [self.as_value(leaf) for leaf in found[0]]
+        outputs = tuple(dict.fromkeys(leaves))
+        places = {value: at for at, value in enumerate(outputs)}
+        recording = Recording(tuple(inputs), tuple(_needed(self.recorded, outputs)), outputs)
+        return recording, found[1], tuple([places[each] for each in leaves])
+
+    def _step(self, stack: Any, frame: Any, node: Term) -> None:
+        if self.most is not None:
+            if len(self.recorded) > self.most:
+                raise ModelError(f"a run makes more than {self.most} calls")
+            if isinstance(node, If) and isinstance(self.value(frame.activation, node.condition, frame.code), Value):
+                raise ModelError("what is called is decided by a tensor")
+        super()._step(stack, frame, node)
 
     def _given(self, term: Term, nested: Nested) -> Nested:
         """Tensors that will be given when the segment runs."""
@@ -149,6 +182,10 @@ class Tracer(Machine):
             raise ModelError(f"{name}: its results are no tensors")
         self.recorded.append(ForeignCall(own, self.foreign[name], values, nested, name))
         return nested
+
+
+def _kind(leaf: Any) -> tuple[Any, ...] | None:
+    return (leaf.shape, leaf.dtype) if isinstance(leaf, Value | np.ndarray | np.generic) else None
 
 
 def _copy(value: Value, name: str) -> Value:
