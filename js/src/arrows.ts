@@ -9,6 +9,7 @@ import type { Mark } from './scene';
 import type { State } from './state';
 
 const MOST = 1500;
+const FEW = 6; // arrays whose switches stand in the open
 const KINDS = ['flow', 'anti', 'output', 'reduction'];
 
 /** Which arrows are drawn: a switch for each kind, and for each array where there are several. */
@@ -31,22 +32,29 @@ export function toggles(state: State, draw: () => void): HTMLElement[] {
     );
   const kinds = KINDS.filter((kind) => arrows.some((a) => a.kind === kind));
   const arrays = [...new Set(arrows.map((a) => a.array))];
+  const through = arrays.map((name) =>
+    made(state.hiddenArrays, true, name, [h('code', {}, name)], {
+      class: 'of-array',
+      'data-array': name,
+      title: `dependences through ${name}`,
+    }),
+  );
   return [
     ...kinds.map((kind) =>
       made(state.shownKinds, false, kind, [h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' }), kind], { class: `kind ${kind}` }),
     ),
-    ...(arrays.length > 1
+    ...(arrays.length > FEW
       ? [
-          h('span', { class: 'soft' }, 'through'),
-          ...arrays.map((name) =>
-            made(state.hiddenArrays, true, name, [h('code', {}, name)], {
-              class: 'of-array',
-              'data-array': name,
-              title: `dependences through ${name}`,
-            }),
+          h(
+            'details',
+            { class: 'through', open: state.hiddenArrays.size > 0 },
+            h('summary', {}, `through ${arrays.length} arrays`),
+            ...through,
           ),
         ]
-      : []),
+      : arrays.length > 1
+        ? [h('span', { class: 'soft' }, 'through'), ...through]
+        : []),
   ];
 }
 
@@ -104,7 +112,7 @@ export function redOf(frame: Frame, pairs: Wrong[]): Arrow[] {
 
 function arrow(frame: Frame, kind: Kind | 'bad', source: Mark, target: Mark, nth: number): Arrow {
   const [from, to] = [frame.place(source), frame.place(target)];
-  const over = source.shift === target.shift && gcd(target.x - source.x, target.y - source.y) > 1;
+  const over = source.shift.join() === target.shift.join() && gcd(target.x - source.x, target.y - source.y) > 1;
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
   const bend = (over ? Math.min(length * 0.3, frame.unit * 1.2) : 0) + nth * Math.max(8, 0.16 * length) * (nth % 2 ? 1 : -1);
   return { kind, source, target, from, to, bend };

@@ -43,9 +43,9 @@ export class PointCanvas {
   private fill(canvas: HTMLCanvasElement, { k, x, y }: View): void {
     const context = canvas.getContext('2d');
     if (!context) return;
-    const { scene, unit, width, height, nest } = this.frame;
+    const { data, scene, unit, width, height, nest } = this.frame;
     const style = getComputedStyle(this.element);
-    const colours = [0, 1, 2, 3, 4, 5].map((n) => style.getPropertyValue(`--wb-s${n}`) || '#0067a8');
+    const colours = [...Array(COLOURS).keys()].map((n) => style.getPropertyValue(`--wb-s${n}`) || '#0067a8');
     this.cleared(context, k > 1);
     context.setTransform(SHARP * k, 0, 0, SHARP * k, SHARP * x, SHARP * y);
     if (this.dense(k)) {
@@ -58,10 +58,10 @@ export class PointCanvas {
     const [left0, top0] = [scene.low[0] - 0.5 - MARGIN.left / unit, scene.low[1] - 0.5 - MARGIN.top / unit];
     const [left, right, top, bottom] = [(-9 - x) / k, (width + 9 - x) / k, (-9 - y) / k, (height + 9 - y) / k];
     for (const number of nest.statements) {
-      context.fillStyle = colours[number % COLOURS];
+      context.fillStyle = colours[data.number(number) % COLOURS];
       for (const mark of scene.marks) {
         if (mark.statement !== number) continue;
-        const [px, py] = [(mark.x + mark.shift - left0) * unit, (mark.y + mark.shift - top0) * unit];
+        const [px, py] = [(mark.x + mark.shift[0] - left0) * unit, (mark.y + mark.shift[1] - top0) * unit];
         if (px > left && px < right && py > top && py < bottom) context.fillRect(px - r, py - r, 2 * r, 2 * r);
       }
     }
@@ -77,6 +77,7 @@ export class PointCanvas {
   /** Squares of whole cells, the fuller the stronger. */
   private density(context: CanvasRenderingContext2D, k: number, colours: string[]): void {
     const {
+      data,
       scene: { marks, low, high },
       unit,
       nest,
@@ -104,7 +105,7 @@ export class PointCanvas {
     each((number, column, row, count) => {
       const [w, t] = [inside(column, wide), inside(row, tall)];
       context.globalAlpha = PALEST + (1 - PALEST) * (count / (w * t * most));
-      context.fillStyle = colours[number % COLOURS];
+      context.fillStyle = colours[data.number(number) % COLOURS];
       const [left, top] = [whole(MARGIN.left + column * cells * unit), whole(MARGIN.top + row * cells * unit)];
       context.fillRect(
         left,

@@ -42,7 +42,7 @@ export class CellsPane {
         .join(', ');
     if (!hovered) this.tell(`${data.named(number, row)}: writes ${names('write')}, reads ${names('read') || 'nothing'}`);
     this.element.replaceChildren(
-      h('b', { class: role(number) }, `${glyph(number)} ${data.named(number, row)}`),
+      h('b', { class: role(own.number) }, `${glyph(own.number)} ${data.named(number, row)}`),
       ...part('write', 'writes'),
       ...part('read', 'reads'),
       h('span', { class: 'soft' }, `place ${data.at(own.when, row, 0) + 1} in the order`),

@@ -24,6 +24,11 @@ export class Data {
     return this.domain.statements.findIndex((s) => s.name === name);
   }
 
+  /** What fixes a statement's colour and mark. */
+  number(statement: number): number {
+    return this.domain.statements[statement].number;
+  }
+
   find(statement: number, instance: number[]): number {
     const table = this.domain.statements[statement].points;
     for (let row = 0; row < table[1]; row += 1) {
@@ -32,8 +37,9 @@ export class Data {
     return -1;
   }
 
-  /** The function from a row to its place on an axis; null when the statement has no such dim or loop. */
+  /** The function from a row to its place on an axis; null when the statement has no such dim or loop, or nothing is named. */
   along(statement: Statement, axis: string): ((row: number) => number) | null {
+    if (!axis) return null;
     const dim = statement.dims.indexOf(axis);
     if (dim >= 0) return (row) => this.at(statement.points, row, dim);
     const [named, counted] = [statement.loops.indexOf(axis), statement.counts.indexOf(axis)];

@@ -1,7 +1,9 @@
 // The domain pane: a plot for each nest, with its axes, its sliders and what one point touches.
 
 import { toggles } from './arrows';
-import type { Data } from './data';
+import { CROWD, keyOf } from './choice';
+import type { RoomFor } from './choice';
+import { Chooser } from './chooser';
 import { button, h } from './dom';
 import { WHOLE } from './frame';
 import { listen } from './gestures';
@@ -15,13 +17,11 @@ import type { State } from './state';
 import type { Nest, Statement } from './messages';
 
 const GAPS = 44; // pixels between the parts of the pane, and around them
-const ALL = '*'; // no nest is called so
 const LEAVING = 700; // milliseconds to get from a button to its map
-const MANY = 5; // nests that cannot be seen at once
-const CROWD = 3; // statements of a nest beyond which names alone have room above their picture
 const LOWEST = 150; // pixels of a picture in which something is seen
-const NARROWEST = 225; // pixels of a nest beside others
+const [NARROWEST, NARROWEST_TALK] = [172, 150]; // pixels of a nest beside others; in a talk without what one chooses with
 const BESIDE = 176; // pixels of axes and sliders beside their picture
+const TOLD = 190; // pixels of height of tools, hint, time and notes where nothing is left out
 const [AROUND, NAMES, CONTROLS] = [150, 24, 110]; // pixels of height: of what is not pictures, of a nest's names, of its sliders
 
 export class DomainPane {
@@ -35,11 +35,20 @@ export class DomainPane {
   private readonly looks = new Map<string, Look>();
   private readonly seen = new Map<string, Nest>(); // as it was when its look was last used
   private readonly map: MapPane;
+  private readonly chooser: Chooser;
   private waiting = 0; // until a map opens or closes, so that passing by does neither
 
   constructor(private readonly state: State) {
     this.replay = new ReplayBar(state);
     this.map = new MapPane(state);
+    this.chooser = new Chooser(
+      state,
+      () => this.roomFor(),
+      () => {
+        this.draw();
+        state.light();
+      },
+    );
     this.map.element.addEventListener('mouseenter', () => window.clearTimeout(this.waiting));
     this.map.element.addEventListener('mouseleave', () => this.leaveMap());
     this.map.element.addEventListener('focusout', (event) => {
@@ -48,34 +57,26 @@ export class DomainPane {
   }
 
   draw(): void {
-    const { data } = this.state;
     this.plots = [];
     this.map.close();
     this.replay.draw();
     const wide = (this.element.clientWidth || 540) - 22;
-    const shown = this.chosenNests();
+    const shown = this.chooser.chosen();
     const several = shown.length > 1;
-    this.stacked = several && wide / 2 - 10 < NARROWEST;
+    const talk = this.element.closest('.talk') !== null;
+    this.stacked = several && !this.sideBySide(wide, talk);
     const column = this.stacked || !several;
-    const onScreen = this.element.closest('.fitted') !== null && this.element.closest('.talk') === null;
+    const onScreen = this.fitted && !talk;
     this.beside = column && onScreen && this.besideIsLarger(wide, shown.length);
     this.space = this.beside ? wide - BESIDE : several && !this.stacked ? wide / 2 - 10 : wide;
     const nests = shown.map((nest) => this.nest(nest));
-    const note = h(
-      'p',
-      { class: 'note' },
-      [...data.domain.notes, data.domain.nests.length > 1 ? 'drag the name of a nest onto another to merge them' : '']
-        .filter(Boolean)
-        .join(' · '),
-    );
     this.element.replaceChildren(
       this.tools(),
       this.map.element,
       this.hint() ?? '',
-      this.nestButtons(shown) ?? '',
+      this.chooser.element(shown) ?? '',
       h('div', { class: `nests${several ? ' several' : ''}${this.stacked ? ' stacked' : ''}${this.beside ? ' beside' : ''}` }, ...nests),
-      this.replay.element,
-      note,
+      h('div', { class: 'under' }, this.replay.element, this.note()),
     );
     this.tall = this.room(nests.length);
     shown.forEach((nest, i) => {
@@ -87,45 +88,35 @@ export class DomainPane {
     this.reveal();
   }
 
+  private sideBySide(wide: number, talk: boolean): boolean {
+    return wide / 2 - 10 >= (talk ? NARROWEST_TALK : NARROWEST);
+  }
+
+  /** How many pictures can be seen at once, each with its names and, but in a talk, its sliders. */
+  private roomFor(): RoomFor {
+    const { clientWidth, clientHeight } = this.element;
+    const talk = this.element.closest('.talk') !== null;
+    const columns = this.sideBySide(clientWidth - 22, talk) ? 2 : 1;
+    if (!this.fitted || !clientHeight) return { rows: Infinity, columns };
+    return { rows: Math.floor((clientHeight - TOLD) / (LOWEST + NAMES + (talk ? 0 : CONTROLS))), columns };
+  }
+
   /** Whether pictures in one column become larger where what is chosen stands beside them, not below. */
   private besideIsLarger(wide: number, count: number): boolean {
     const high = (this.element.clientHeight - AROUND) / count;
     return Math.min(wide - BESIDE, high - NAMES) > Math.min(wide, high - NAMES - CONTROLS);
   }
 
-  /** Of many nests one at a time, the one chosen last or the largest; of few, all. */
-  private chosenNests(): Nest[] {
-    const { nests } = this.state.data.domain;
-    const one = nests.find((nest) => this.key(nest) === this.only);
-    if (one) return [one];
-    if (this.only === ALL || nests.length < MANY || !this.element.closest('.fitted')) return nests;
-    return [nests.reduce((a, b) => (instances(this.state.data, b) > instances(this.state.data, a) ? b : a))];
+  /** What is drawn otherwise than it is; where that is long, its end is read where the mouse rests on it. */
+  private note(): HTMLElement {
+    const { notes, nests } = this.state.data.domain;
+    const merge = nests.length > 1 ? ['drag the name of a nest onto another to merge them'] : [];
+    const words = [...notes, ...merge].join(' · ');
+    return h('p', { class: 'note', title: words }, words);
   }
-  private only = '';
 
-  /** One button for each nest, in the order they run in. */
-  private nestButtons(shown: Nest[]): HTMLElement | null {
-    const { nests } = this.state.data.domain;
-    if (nests.length < MANY) return null;
-    const choose = (only: string) => {
-      this.only = only;
-      this.draw();
-      this.state.light();
-    };
-    const buttons = nests.map((nest) => {
-      const names = nest.statements.map((n) => this.state.data.domain.statements[n].name);
-      return button(names.join(' · '), () => choose(this.key(nest)), {
-        class: 'nest-choice',
-        'aria-pressed': String(shown.length === 1 && shown[0] === nest),
-        title: `only the picture of ${names.join(', ')}`,
-      });
-    });
-    const all = button('all', () => choose(ALL), {
-      class: 'nest-choice',
-      'aria-pressed': String(shown.length > 1),
-      title: 'all nests, one after another',
-    });
-    return h('div', { class: 'nest-choices', role: 'group', 'aria-label': 'nests, in the order they run in' }, ...buttons, all);
+  private get fitted(): boolean {
+    return this.element.closest('.fitted') !== null;
   }
 
   /** Pixels that each picture may be high, so that all of the pane is seen; none where the pane grows with them. */
@@ -158,6 +149,7 @@ export class DomainPane {
   }
 
   light(): void {
+    this.chooser.follow(this.plots.map(({ nest }) => nest));
     for (const plot of this.plots) plot.light();
   }
 
@@ -258,7 +250,7 @@ export class DomainPane {
   }
 
   private key(nest: Nest): string {
-    return nest.statements.map((n) => this.state.data.domain.statements[n].name).join();
+    return keyOf(this.state.data, nest);
   }
 
   private look(nest: Nest): Look {
@@ -316,7 +308,7 @@ export class DomainPane {
       return h(
         'span',
         {
-          class: `chip ${role(n)}`,
+          class: `chip ${role(own.number)}`,
           draggable: 'true',
           title: many ? `${own.name}(${own.dims.join(', ')}): ${own.does}` : own.does,
           'data-statement': own.name,
@@ -325,7 +317,7 @@ export class DomainPane {
           mouseenter: () => this.state.hover({ statement: own.name }),
           mouseleave: () => this.state.hover(null),
         },
-        glyph(n),
+        glyph(own.number),
         ` ${own.name}${many ? '' : `(${own.dims.join(', ')})`}`,
       );
     });
@@ -477,12 +469,14 @@ export class DomainPane {
     const wrong = refusal.pairs?.find((w) => w.pairs.length);
     if (!wrong || this.revealed === refusal) return;
     const ends = [wrong.source, wrong.target].map((name) => data.statement(name));
-    const nest = data.domain.nests.find(({ statements }) => ends.every((n) => statements.includes(n)));
-    if (nest && !this.plots.some((plot) => plot.nest === nest)) {
-      this.only = this.key(nest);
+    const nest = this.chooser.ofBoth(ends);
+    const found = () => this.plots.find((one) => nest && this.key(one.nest) === this.key(nest));
+    if (nest && !found() && this.changed !== refusal) {
+      this.changed = refusal;
+      this.chooser.take(nest);
       return this.draw();
     }
-    const plot = this.plots.find((one) => one.nest === nest);
+    const plot = found();
     this.revealed = refusal;
     if (!plot) return;
     const value = (end: 0 | 1, dim: string) =>
@@ -494,10 +488,8 @@ export class DomainPane {
     this.draw();
   }
   private revealed: unknown = null;
+  private changed: unknown = null; // the refusal for which another picture was taken already
 }
-
-/** How many instances a nest has. */
-const instances = (data: Data, nest: Nest): number => nest.statements.reduce((sum, n) => sum + data.domain.statements[n].points[1], 0);
 
 const all = (look: Look): Record<string, null> => Object.fromEntries(Object.keys(look.at).map((dim) => [dim, null]));
 

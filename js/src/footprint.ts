@@ -45,8 +45,8 @@ export class FootprintPane {
     const touched = new Set(found.rows.flatMap((row) => row.arrays.map((a) => a.name)));
     const known = Object.keys(this.state.data.domain.arrays).filter((name) => touched.has(name)); // the program's own order
     const names = [...new Set([...known, ...touched])];
-    const keys = names.map((name, i) =>
-      h('span', { class: `key ${arrayRole(i)}` }, h('i', { class: 'swatch' }), `${arrayGlyph(i)} ${name}`),
+    const keys = names.map((name) =>
+      h('span', { class: `key ${arrayRole(this.mark(name))}` }, h('i', { class: 'swatch' }), `${arrayGlyph(this.mark(name))} ${name}`),
     );
     const more = found.exact
       ? null
@@ -54,13 +54,18 @@ export class FootprintPane {
     const origin = found.exact ? 'exact counts of cells' : 'an estimate by boxes: exact counting took too long';
     return [
       h('div', { class: 'keys' }, ...keys),
-      h('div', { class: 'bars' }, this.bars(found, names)),
+      h('div', { class: 'bars' }, this.bars(found)),
       this.table(found),
       h('p', { class: 'note' }, [found.note, origin].filter(Boolean).join(' · '), ' ', more),
     ];
   }
 
-  private bars(found: Footprints, names: string[]): SVGSVGElement {
+  /** What fixes an array's colour and mark. */
+  private mark(name: string): number {
+    return this.state.data.domain.marks[name] ?? 0;
+  }
+
+  private bars(found: Footprints): SVGSVGElement {
     const wide = Math.max(420, (this.element.clientWidth || 620) - 30);
     const room = wide - LEFT - RIGHT;
     const most = Math.max(...found.rows.map((row) => row.held), ...this.state.machine.cache_bytes, 64);
@@ -92,7 +97,7 @@ export class FootprintPane {
         s('rect', { class: 'strip', x: 0, y, width: wide, height: ROW }),
         s('text', { class: 'name', x: 8 + Math.min(row.depth, 8) * 9, y: y + 16 }, row.loop || 'everything'),
         s('text', { class: 'tick', x: LEFT - 6, y: y + 16, 'text-anchor': 'end' }, bytes(row.held)),
-        ...this.bar(row, names, y, x(row.held)),
+        ...this.bar(row, y, x(row.held)),
         s(
           'text',
           { class: 'tick', x: wide - 4, y: y + 16, 'text-anchor': 'end' },
@@ -110,14 +115,14 @@ export class FootprintPane {
   }
 
   /** The arrays' shares of a bar whose length is logarithmic in their sum. */
-  private bar(row: Footprints['rows'][number], names: string[], y: number, width: number): SVGElement[] {
+  private bar(row: Footprints['rows'][number], y: number, width: number): SVGElement[] {
     if (!row.arrays.length) return [s('rect', { class: 'part a0', x: LEFT, y: y + 4, width: Math.max(1, width), height: ROW - 8 })];
     let at = LEFT;
     return row.arrays.map((a) => {
       const own = (width * a.held) / Math.max(1, row.held);
       const shape = s(
         'rect',
-        { class: `part ${arrayRole(names.indexOf(a.name))}`, x: at, y: y + 4, width: Math.max(0.5, own), height: ROW - 8 },
+        { class: `part ${arrayRole(this.mark(a.name))}`, x: at, y: y + 4, width: Math.max(0.5, own), height: ROW - 8 },
         s(
           'title',
           {},

@@ -77,13 +77,13 @@ export class Frame {
   }
 
   place(mark: Mark): XY {
-    return this.at(mark.x + mark.shift, mark.y + mark.shift);
+    return this.at(mark.x + mark.shift[0], mark.y + mark.shift[1]);
   }
 
   /** The mark of the place that a point is in, the nearest of several. */
   near([x, y]: XY): Mark | null {
     const found = this.cells.get(spot(Math.round(x), Math.round(y))) ?? [];
-    const away = (m: Mark) => Math.hypot(m.x + m.shift - x, m.y + m.shift - y);
+    const away = (m: Mark) => Math.hypot(m.x + m.shift[0] - x, m.y + m.shift[1] - y);
     return found.reduce<Mark | null>((best, m) => (best && away(best) <= away(m) ? best : m), null);
   }
 

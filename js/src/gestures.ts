@@ -98,7 +98,7 @@ export function beside({ scene: { marks } }: Frame, now: Mark | null, [dx, dy]: 
   let best: Mark | null = null;
   let least = Infinity;
   for (const m of marks) {
-    const [ax, ay] = [m.x + m.shift - now.x - now.shift, m.y + m.shift - now.y - now.shift];
+    const [ax, ay] = [m.x + m.shift[0] - now.x - now.shift[0], m.y + m.shift[1] - now.y - now.shift[1]];
     const along = ax * dx + ay * dy;
     const across = Math.abs(ax * dy) + Math.abs(ay * dx);
     const cost = along + 3 * across;

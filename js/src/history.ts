@@ -31,10 +31,18 @@ export class HistoryPane {
       title: 'compare every later schedule with this one',
     });
     this.element.replaceChildren(
+      this.last(),
       h('h3', {}, 'Python', h('span', { class: 'space' }), pin, insert, copy, this.keeping()),
       script,
       past.moments.length > 1 || this.state.measured.about ? this.ways() : '',
     );
+  }
+
+  /** The last step by itself: what the script ends with is seen however little room there is. */
+  private last(): HTMLElement {
+    const { steps } = this.state.past;
+    const words = steps.length ? [`step ${steps.length}: `, h('code', {}, steps[steps.length - 1])] : ['no step was taken yet'];
+    return h('p', { class: 'last-step' }, ...words);
   }
 
   /** All of the panel as a file or a link, and back. */

@@ -433,6 +433,7 @@ class Panel {
     this.watcher.disconnect();
     window.clearTimeout(this.settling);
     this.deck.close();
+    this.refusal.close();
     this.room.close();
   }
 }

@@ -81,7 +81,7 @@ export class LanesPane {
     const shape = s(
       'g',
       {
-        class: `happening ${role(statement)}`,
+        class: `happening ${role(own.number)}`,
         mouseenter: () => this.state.hover({ statement: own.name, instance: this.state.data.row(own.points, rows[0]) }),
         mouseleave: () => this.state.hover(null),
         click: () => this.state.select({ statement: own.name, instance: this.state.data.row(own.points, rows[0]) }),

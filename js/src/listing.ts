@@ -176,7 +176,7 @@ export class Listing {
 
   /** Colours of the runs, and what a line belongs to, as classes and attributes. */
   private decorations(lines: Line[]): DecorationSet {
-    const numbers = new Map(this.state.data.domain.statements.map((s, i) => [s.name, i]));
+    const numbers = new Map(this.state.data.domain.statements.map((s) => [s.name, s.number]));
     const found = new RangeSetBuilder<Decoration>();
     const source = lines.every((line) => line.of === undefined);
     const tint = this.looks.coloured ? tints(lines, source) : new Map<number, number>();

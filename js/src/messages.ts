@@ -15,9 +15,8 @@ export interface Access {
   cells?: Table;
 }
 
-/** A statement with its instances, one a row of its tables. */
-export interface Statement {
-  name: string;
+/** The instances of a statement, one a row of its tables. */
+export interface Instances {
   dims: string[];
   does: string;
   loops: string[];
@@ -29,6 +28,24 @@ export interface Statement {
   times: Table;
   when: Table;
   accesses: Access[];
+}
+
+/** A statement with its instances. */
+export interface Statement {
+  dims: string[];
+  does: string;
+  loops: string[];
+  kinds: string[];
+  counts: string[];
+  plain: boolean[];
+  tiled: number;
+  points: Table;
+  times: Table;
+  when: Table;
+  accesses: Access[];
+  name: string;
+  number: number; // fixes its colour and mark, through all steps
+  cost: number; // operations and touches of all its instances
 }
 
 /** Statements that are drawn together, by their places in the program. */
@@ -59,6 +76,7 @@ export interface Scale {
 export interface Domain {
   scale: Scale;
   arrays: Record<string, number>; // bytes of an element
+  marks: Record<string, number>; // the numbers that fix the colours and marks of arrays
   notes: string[];
   sizes: Record<string, number>;
   statements: Statement[];
@@ -76,7 +94,7 @@ export interface TreeNode {
   children: TreeNode[];
   kind?: string;
   step?: string; // what steps call a loop
-  number?: number; // of a statement
+  number?: number; // of a statement: fixes its colour and mark
 }
 
 /** A line of a text, counted from 1, with what it belongs to. */

@@ -8,7 +8,12 @@ import type { Wrong } from './messages';
 const GAP = 8; // pixels around the bar
 const WIDEST = 720;
 const [LEAST_WIDE, LEAST_HIGH] = [200, 90]; // pixels of a place in which it can be read
-const PICTURES = ['domain', 'model', 'trials', 'lanes', 'cache', 'roofline', 'warps', 'footprint'];
+const STEP = 6; // pixels between places that are tried where no pane has room
+// Panes whose lower part is text: what stands above it there are tools.
+const TEXTS = ['code', 'operator', 'steps', 'history'];
+const TOOLS = '.slot-head, .languages, h3, .start, .steps > input, .last-step';
+// What a bar over everything may not cover: points, loops, tools.
+const KEPT = 'svg.plot, .tree .row, .head, .tools, .nest-choices, .controls, .replay, .chips, .languages, h3, .slot-head, .start';
 
 export interface Box {
   left: number;
@@ -33,10 +38,24 @@ export function roomiest(places: Box[], mouse: [number, number] | null): Box | n
   return free.reduce<Box | null>((best, box) => (best && area(best) >= area(box) ? best : box), null);
 }
 
-/** Where a bar over the whole width goes: the top of what is seen, or its bottom where the mouse is above. */
-export function placed(seen: { top: number; bottom: number }, height: number, mouse: number | null): number {
-  const below = mouse !== null && mouse < (seen.top + seen.bottom) / 2;
-  return below ? Math.max(seen.top + GAP, seen.bottom - height - GAP) : seen.top + GAP;
+/** Where a bar over the whole width goes that has no place of its own: where it covers least of what must be seen. */
+export function leastCovering(seen: Box, height: number, kept: Box[], mouse: [number, number] | null): number {
+  const last = Math.max(seen.top + GAP, seen.bottom - height - GAP);
+  const covered = (top: number): number => {
+    const bar = { left: seen.left, right: seen.right, top, bottom: top + height };
+    const hidden = kept.reduce((sum, box) => sum + overlap(bar, box), 0);
+    return hidden + (mouse && mouse[1] > top - GAP && mouse[1] < top + height + GAP ? wide(seen) * high(seen) : 0);
+  };
+  let best = last;
+  for (let top = last; top >= seen.top + GAP; top -= STEP) if (covered(top) < covered(best)) best = top;
+  return best;
+}
+
+/** Square pixels that two boxes share. */
+function overlap(a: Box, b: Box): number {
+  const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+  const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+  return across > 0 && down > 0 ? across * down : 0;
 }
 
 export class RefusalBar {
@@ -50,16 +69,18 @@ export class RefusalBar {
     const seen = (event: PointerEvent) => (this.mouse = [event.clientX, event.clientY]);
     root.addEventListener('pointermove', seen, { passive: true });
     root.addEventListener('pointerdown', seen, { passive: true });
+    window.addEventListener('scroll', this.again, { capture: true, passive: true });
+    window.addEventListener('resize', this.again);
   }
 
-  /** Over a pane that is no picture and not under the mouse, so that the red arrows are seen; nothing else moves. */
+  /** Over text that is not under the mouse, so that points, loops and tools are seen; nothing else moves. */
   private place(): void {
     const root = this.element.parentElement;
     if (!root) return;
     const own = root.getBoundingClientRect();
-    const seen = visible(root);
+    const seen = { ...visible(root), left: own.left, right: own.right };
     seen.top = Math.max(seen.top, root.querySelector('.head')?.getBoundingClientRect().bottom ?? 0); // undo stays in reach
-    const box = roomiest(panesIn(root, seen), this.mouse);
+    const box = roomiest(textsIn(root, seen), this.mouse);
     const { style } = this.element;
     if (box) {
       const width = Math.min(WIDEST, wide(box) - 2 * GAP);
@@ -68,8 +89,29 @@ export class RefusalBar {
       style.top = `${Math.round(box.top - own.top + GAP)}px`;
     } else {
       [style.left, style.right, style.width, style.maxHeight] = ['', '', '', ''];
-      style.top = `${Math.round(placed(seen, this.element.offsetHeight, this.mouse?.[1] ?? null) - own.top)}px`;
+      const kept = [...root.querySelectorAll(KEPT)].map((e) => e.getBoundingClientRect());
+      style.top = `${Math.round(leastCovering(seen, this.element.offsetHeight, kept, this.mouse) - own.top)}px`;
     }
+    this.settled = box !== null;
+  }
+  private settled = true;
+
+  /** What is scrolled to or given another size may have a better place than there was. */
+  private readonly again = (): void => {
+    const root = this.element.parentElement;
+    if (!root || this.element.hidden || this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      const [bar, seen] = [this.element.getBoundingClientRect(), visible(root)];
+      if (!this.settled || bar.top < seen.top || bar.bottom > seen.bottom) this.place();
+    });
+  };
+  private waiting = false;
+
+  close(): void {
+    window.removeEventListener('scroll', this.again, true);
+    window.removeEventListener('resize', this.again);
   }
 
   draw(): void {
@@ -133,11 +175,12 @@ function together(pairs: Wrong[]): [Wrong, string[]][] {
   return [...found.values()];
 }
 
-/** What is seen of the panes that show no picture. */
-function panesIn(root: HTMLElement, seen: { top: number; bottom: number }): Box[] {
-  const slots = [...root.querySelectorAll<HTMLElement>('.slot')].filter((e) => !PICTURES.includes(e.dataset.slot ?? ''));
+/** What is seen of the texts below their tools. */
+function textsIn(root: HTMLElement, seen: { top: number; bottom: number }): Box[] {
+  const slots = [...root.querySelectorAll<HTMLElement>('.slot')].filter((e) => TEXTS.includes(e.dataset.slot ?? ''));
   return slots.map((slot) => {
     const { left, top, right, bottom } = slot.getBoundingClientRect();
-    return { left, right, top: Math.max(top, seen.top), bottom: Math.min(bottom, seen.bottom) };
+    const tools = [...slot.querySelectorAll(TOOLS)].map((e) => e.getBoundingClientRect().bottom);
+    return { left, right, top: Math.max(top, seen.top, ...tools), bottom: Math.min(bottom, seen.bottom) };
   });
 }

@@ -48,7 +48,9 @@ export function threads(frame: Frame): SVGElement[] {
 export function tiles(frame: Frame): SVGElement[] {
   const found = groups(frame, (_, tiled) => Array.from({ length: tiled }, (_, i) => i));
   return found.flatMap(({ statements, marks }) =>
-    pieces(marks).map((piece) => outline(frame, piece, statements.size > 1 ? 'tile shared' : `tile ${role([...statements][0])}`, 0.42)),
+    pieces(marks).map((piece) =>
+      outline(frame, piece, statements.size > 1 ? 'tile shared' : `tile ${role(frame.data.number([...statements][0]))}`, 0.42),
+    ),
   );
 }
 
@@ -66,7 +68,7 @@ export function lanes(frame: Frame): SVGElement[] {
             .join(),
         )
         .join('L')}`;
-      return own.length > 1 ? [s('path', { class: `lane ${role(number)}`, d, 'stroke-width': frame.unit * 0.55 })] : [];
+      return own.length > 1 ? [s('path', { class: `lane ${role(frame.data.number(number))}`, d, 'stroke-width': frame.unit * 0.55 })] : [];
     }),
   );
 }

@@ -15,7 +15,7 @@ export interface Mark {
   rows: number[];
   x: number;
   y: number;
-  shift: number; // how far beside the middle of the cell, in cells
+  shift: [number, number]; // how far beside the middle of the cell, in cells
 }
 
 export interface Scene {
@@ -24,6 +24,7 @@ export interface Scene {
   low: [number, number];
   high: [number, number];
   lanes: [Set<number>, Set<number>]; // places that are no values of the axis
+  apart: number; // cells between the marks that are nearest to one another
 }
 
 /** The axes of a nest that was looked at before: where a step changed what a loop counts, the loop is followed. */
@@ -88,10 +89,10 @@ export function scene(data: Data, nest: Nest, look: Look): Scene {
       const [x, y] = [fx ? fx(row) : 0, fy ? fy(row) : 0];
       let mark = cells.get(spot(x, y));
       if (!mark) {
-        cells.set(spot(x, y), (mark = { statement: number, rows: [], x, y, shift: 0 }));
+        cells.set(spot(x, y), (mark = { statement: number, rows: [], x, y, shift: [0, 0] }));
         marks.push(mark);
-        if (!fx) lanes[0].push(mark);
-        if (!fy) lanes[1].push(mark);
+        if (!fx && look.x) lanes[0].push(mark);
+        if (!fy && look.y) lanes[1].push(mark);
         if (fx) [low[0], high[0]] = [Math.min(low[0], x), Math.max(high[0], x)];
         if (fy) [low[1], high[1]] = [Math.min(low[1], y), Math.max(high[1], y)];
       }
@@ -101,8 +102,8 @@ export function scene(data: Data, nest: Nest, look: Look): Scene {
   }
   for (const i of [0, 1]) if (low[i] > high[i]) [low[i], high[i]] = [0, 0];
   placeLanes(data, nest, lanes, low, high);
-  shiftShared(marks);
-  return { marks, byRow, low, high, lanes: [new Set(lanes[0].map((m) => m.x)), new Set(lanes[1].map((m) => m.y))] };
+  const apart = shiftShared(marks);
+  return { marks, byRow, low, high, apart, lanes: [new Set(lanes[0].map((m) => m.x)), new Set(lanes[1].map((m) => m.y))] };
 }
 
 /** A statement without a coordinate on an axis stands before the others there, or after them if it runs later. */
@@ -125,9 +126,11 @@ function placeLanes(data: Data, nest: Nest, lanes: Mark[][], low: [number, numbe
   });
 }
 
-/** Statements that share cells move apart a little. */
-function shiftShared(marks: Mark[]): void {
-  if (marks.every((m) => m.statement === marks[0].statement)) return;
+const ROW = 3; // statements of a cell that stand on its diagonal; more stand in a square
+
+/** Statements that share cells move apart, so that no mark covers another; how far, in cells. */
+function shiftShared(marks: Mark[]): number {
+  if (marks.every((m) => m.statement === marks[0].statement)) return 1;
   const cells = new Map<number, Set<number>>();
   for (const m of marks) {
     const key = spot(m.x, m.y);
@@ -136,9 +139,14 @@ function shiftShared(marks: Mark[]): void {
   const sharing = new Set<number>();
   for (const found of cells.values()) if (found.size > 1) found.forEach((n) => sharing.add(n));
   const order = [...sharing].sort((a, b) => a - b);
-  const step = Math.min(0.34, 0.72 / Math.max(1, order.length));
+  if (!order.length) return 1;
+  const side = order.length > ROW ? Math.ceil(Math.sqrt(order.length)) : order.length;
+  const step = Math.min(0.34, 0.84 / side);
+  const middle = (side - 1) / 2;
   for (const m of marks) {
     const place = order.indexOf(m.statement);
-    if (place >= 0) m.shift = (place - (order.length - 1) / 2) * step;
+    const [column, row] = order.length > ROW ? [place % side, Math.floor(place / side)] : [place, place];
+    if (place >= 0) m.shift = [(column - middle) * step, (row - middle) * step];
   }
+  return order.length > ROW ? step : step * Math.SQRT2;
 }

@@ -24,6 +24,7 @@ test('an axis is a dim, a loop, or what a loop counts', () => {
   assert.equal(data.along(own, 'i_o')?.(1), 2);
   assert.equal(data.along(own, 'i / 4')?.(0), 1);
   assert.equal(data.along(own, 'k'), null);
+  assert.equal(data.along(data.domain.statements[0], ''), null, 'no axis is not the loop that counts a plain dim');
 });
 
 test('a range spans all statements that have the dim', () => {

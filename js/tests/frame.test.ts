@@ -49,7 +49,7 @@ test('of statements that share a place the nearer one is found', () => {
   const frame = framed([{ points: box(3, 3) }, { points: box(3, 3) }]);
   const there = frame.scene.marks.filter((m) => m.x === 1 && m.y === 1);
   assert.equal(there.length, 2);
-  for (const mark of there) assert.equal(frame.near([1 + mark.shift, 1 + mark.shift]), mark);
+  for (const mark of there) assert.equal(frame.near([1 + mark.shift[0], 1 + mark.shift[1]]), mark);
 });
 
 test('where no point is none is found', () => {

@@ -5,6 +5,8 @@ import type { Access, Code, Domain, Kind, Line, Nest, Statement, Table, TreeNode
 
 export interface Told {
   name?: string;
+  number?: number;
+  cost?: number;
   dims?: string[];
   points: number[][];
   loops?: string[];
@@ -38,6 +40,8 @@ export function program(told: Told[], arrows: ToldArrow[] = [], nest: Partial<Ne
     const loops = one.loops ?? dims;
     return {
       name: one.name ?? `S${number}`,
+      number: one.number ?? number,
+      cost: one.cost ?? one.points.length,
       dims,
       does: '',
       loops,
@@ -59,6 +63,7 @@ export function program(told: Told[], arrows: ToldArrow[] = [], nest: Partial<Ne
   const whole: Nest = { statements: statements.map((_, n) => n), x: axes[0] ?? '', y: axes[1] ?? '', axes, counts: {}, ...nest };
   const domain: Domain = {
     arrays: {},
+    marks: {},
     scale: { data: 1, row: 1 },
     notes: [],
     sizes: {},

@@ -1,20 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placed, roomiest } from '../src/refusal';
+import { leastCovering, roomiest } from '../src/refusal';
 
-const seen = { top: 100, bottom: 900 };
+const seen = { left: 0, top: 100, right: 800, bottom: 900 };
+const picture = { left: 0, top: 300, right: 800, bottom: 896 };
 
-test('a refusal is at the top of what is seen where the mouse is below, or nowhere', () => {
-  assert.equal(placed(seen, 60, 700), 108);
-  assert.equal(placed(seen, 60, null), 108);
+test('a refusal without a place of its own covers neither picture nor mouse where that can be', () => {
+  const top = leastCovering(seen, 60, [picture], null);
+  assert.ok(top >= 108 && top + 60 <= 300);
+  const below = leastCovering(seen, 60, [picture], [400, 130]);
+  assert.ok(below > 130 + 8 && below + 60 <= 300);
 });
 
-test('it is at the bottom where the mouse is above: nothing under the mouse is covered', () => {
-  assert.equal(placed(seen, 60, 150), 832);
+test('the mouse comes before the picture', () => {
+  const top = leastCovering(seen, 150, [picture], [400, 200]);
+  assert.ok(top >= 208);
 });
 
 test('a bar that is higher than what is seen begins at its top', () => {
-  assert.equal(placed(seen, 2000, 150), 108);
+  assert.equal(leastCovering(seen, 2000, [], null), 108);
+});
+
+test('where nothing has to be seen it is at the bottom', () => {
+  assert.equal(leastCovering(seen, 60, [], null), 832);
 });
 
 const [left, right] = [

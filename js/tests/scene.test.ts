@@ -52,14 +52,45 @@ test('a statement without an axis stands before the others, and after them if it
 
 test('statements move apart where they share places, and only then', () => {
   const apart = program([{ points: [[0, 0]] }, { points: [[1, 1]] }]);
-  assert.ok(scene(apart, apart.domain.nests[0], { x: 'i', y: 'j', at: {} }).marks.every((m) => m.shift === 0));
+  assert.ok(scene(apart, apart.domain.nests[0], { x: 'i', y: 'j', at: {} }).marks.every((m) => !m.shift[0] && !m.shift[1]));
   const shared = program([{ points: box(2, 2) }, { points: box(2, 2) }]);
-  const shifts = new Set(scene(shared, shared.domain.nests[0], { x: 'i', y: 'j', at: {} }).marks.map((m) => m.shift));
+  const shifts = new Set(scene(shared, shared.domain.nests[0], { x: 'i', y: 'j', at: {} }).marks.map((m) => m.shift.join()));
   assert.equal(shifts.size, 2);
   assert.equal(
-    [...shifts].reduce((a, b) => a + b, 0),
+    [...shifts].reduce((sum, shift) => sum + Number(shift.split(',')[0]), 0),
     0,
   );
+});
+
+test('one loop is one row, however many statements it has', () => {
+  for (const told of [[{ points: box(7) }], [{ points: box(7) }, { points: box(7) }]]) {
+    const data = program(told);
+    const [nest] = data.domain.nests;
+    assert.equal(nest.y, '');
+    const { marks, low, high, lanes } = scene(data, nest, { x: 'i', y: '', at: {} });
+    assert.ok(marks.every((mark) => mark.y === 0));
+    assert.deepEqual(
+      [low, high],
+      [
+        [0, 0],
+        [6, 0],
+      ],
+    );
+    assert.equal(lanes[1].size, 0);
+  }
+});
+
+test('marks of a cell are as far apart as is said, in the cell, whatever their number', () => {
+  for (let count = 1; count < 20; count += 1) {
+    const data = program(Array.from({ length: count }, () => ({ points: box(2, 2) })));
+    const { marks, apart } = scene(data, data.domain.nests[0], { x: 'i', y: 'j', at: {} });
+    const own = marks.filter((m) => m.x === 0 && m.y === 0);
+    assert.equal(own.length, count);
+    own.forEach((a, i) =>
+      own.slice(i + 1).forEach((b) => assert.ok(Math.hypot(a.shift[0] - b.shift[0], a.shift[1] - b.shift[1]) > apart - 1e-9)),
+    );
+    assert.ok(own.every(({ shift }) => Math.max(...shift.map(Math.abs)) < 0.5));
+  }
 });
 
 test('an axis follows its loop when a step changes what that counts', () => {

@@ -7,6 +7,7 @@ import pytest
 import workbench as wb
 from tests.browser.bench import Bench
 from tests.browser.hands import filtered, some_offer, texts
+from workbench.errors import IllegalSchedule
 
 BAR = "document.querySelector('.wbp .refusal.banner')"
 TOP = "(e) => Math.round(e.getBoundingClientRect().top)"
@@ -18,6 +19,14 @@ COVERED = """(() => { const bar = document.querySelector('.wbp .refusal.banner')
     const inside = ({x, y}) => x > bar.left && x < bar.right && y > bar.top && y < bar.bottom;
     return [...document.querySelectorAll('.wbp .plot .point')].map((e) => e.getBoundingClientRect())
         .map((b) => ({x: b.x + b.width / 2, y: b.y + b.height / 2})).filter(inside) })()"""
+
+# Loops and tools of which the bar covers a part.
+HIDDEN = """(() => { const bar = document.querySelector('.wbp .refusal.banner').getBoundingClientRect();
+    const kept = '.tree .row, .tools button, .nest-choices *, .languages button, .head button, h3 *';
+    const every = [...document.querySelector('.wbp').querySelectorAll(kept)];
+    return every.filter((e) => { const b = e.getBoundingClientRect();
+        return b.width && Math.min(b.right, bar.right) - Math.max(b.left, bar.left) > 1
+            && Math.min(b.bottom, bar.bottom) - Math.max(b.top, bar.top) > 1 }).map((e) => e.textContent) })()"""
 
 
 def apart(one, other):
@@ -67,10 +76,26 @@ def test_a_refusal_leaves_the_picture_and_the_mouse_free_on_every_screen(size, b
     browser.until(f"!{BAR}.hidden")
     assert apart(browser.box(".wbp .refusal.banner"), browser.box(selector))
     assert browser.run(COVERED) == []
+    assert browser.run(HIDDEN) == []
     browser.run("document.querySelector('.wbp svg.plot').focus()")
     browser.key("Tab")
     browser.key("Escape")
     browser.until(f"{BAR}.hidden")
+    browser.size(1500, 1100)
+
+
+def test_a_refusal_that_was_out_of_sight_has_a_place_where_it_is_seen(browser):
+    browser.size(1160, 600)
+    bench = Bench(browser, wb.panel(wb.schedule(wb.ops.matmul, M=6, N=5, K=7)))
+    browser.run("(document.body.style.paddingTop = '2000px', window.scrollTo(0, 0), 0)")
+    with pytest.raises(IllegalSchedule):
+        bench.panel.apply(wb.parallelize("k"))
+    browser.until(f"!{BAR}.hidden")
+    browser.run("(document.querySelector('.wbp').scrollIntoView({block: 'start'}), 0)")
+    browser.until("document.querySelector('.wbp').getBoundingClientRect().top < 100")
+    browser.until(f"{HIDDEN}.length === 0 && {COVERED}.length === 0")
+    bar = browser.box(".wbp .refusal.banner")
+    assert 0 <= bar["y"] < 600 - 40
     browser.size(1500, 1100)
 
 

@@ -22,6 +22,7 @@ from workbench.viz.draw.markup import Markup, element, escape
 from workbench.viz.draw.palette import (
     ARRAY_COLOURS,
     COLOURS,
+    ROUND,
     STATEMENT_COLOURS,
     array_glyph,
     array_role,
@@ -149,8 +150,8 @@ WHITE = (0.95047, 1.0, 1.08883)
 @pytest.mark.parametrize("deficient", DEFICIENT)
 @pytest.mark.parametrize("theme", [0, 1])
 def test_statements_are_told_apart_without_one_kind_of_cones(deficient, theme):
-    seen = [_seen(COLOURS[f"s{i}"][theme], DEFICIENT[deficient]) for i in range(STATEMENT_COLOURS)]
-    for a, b in combinations(range(STATEMENT_COLOURS), 2):
+    seen = [_seen(COLOURS[f"s{i}"][theme], DEFICIENT[deficient]) for i in range(ROUND)]
+    for a, b in combinations(range(ROUND), 2):
         assert math.dist(seen[a], seen[b]) > (11 if b < 3 else 4.5), (a, b)
         assert shape(a) != shape(b)  # where two are near
 
@@ -158,9 +159,18 @@ def test_statements_are_told_apart_without_one_kind_of_cones(deficient, theme):
 @pytest.mark.parametrize("deficient", DEFICIENT)
 @pytest.mark.parametrize("theme", [0, 1])
 def test_arrays_are_told_apart_without_one_kind_of_cones(deficient, theme):
-    seen = [_seen(COLOURS[f"a{i}"][theme], DEFICIENT[deficient]) for i in range(ARRAY_COLOURS)]
-    for a, b in combinations(range(ARRAY_COLOURS), 2):
+    seen = [_seen(COLOURS[f"a{i}"][theme], DEFICIENT[deficient]) for i in range(ROUND)]
+    for a, b in combinations(range(ROUND), 2):
         assert math.dist(seen[a], seen[b]) > 4.5, (a, b)
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_no_two_statements_or_arrays_have_one_colour_and_none_looks_like_an_error(theme):
+    roles = [*(f"s{i}" for i in range(STATEMENT_COLOURS)), *(f"a{i}" for i in range(ARRAY_COLOURS)), "bad"]
+    every = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    seen = {role: _seen(COLOURS[role][theme], every) for role in roles}
+    near = [(a, b) for a, b in combinations(roles, 2) if math.dist(seen[a], seen[b]) < 11]
+    assert near == []
 
 
 def test_no_colour_or_mark_stands_for_a_statement_and_for_an_array():

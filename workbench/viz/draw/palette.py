@@ -1,9 +1,11 @@
 """Colours by role, for light and dark grounds, as CSS variables with literal fallbacks.
 
-Statements and arrays have theirs by position: `statement_role`, `array_role`, and shapes and glyphs that say the same.
-The statements' colours follow Okabe and Ito's set, darkened on white so that thin lines keep a contrast of 3:1 and text
-of 4.5:1; red is kept for what is wrong.  Arrays have colours of their own and open shapes, statements full ones: no
-colour stands for both.  A shape and a line pattern always say the same as the colour.
+Statements and arrays have theirs by number (`numbering` counts them through a program's history): `statement_role`,
+`array_role`, and shapes and glyphs that say the same.  The first six of the statements follow Okabe and Ito's set,
+darkened on white so that thin lines keep a contrast of 3:1 and text of 4.5:1; the others are as far from all before as
+these contrasts leave room for (distances in Oklab: Ottosson, 2020).  Red is kept for what is wrong.  Arrays have
+colours of their own and open shapes, statements full ones: no colour stands for both.  A shape and a line pattern
+always say the same as the colour.
 """
 
 from __future__ import annotations
@@ -26,12 +28,27 @@ COLOURS = {
     "s3": ("#98398f", "#e795cf"),
     "s4": ("#6b6000", "#d9cb55"),
     "s5": ("#0b7a86", "#6fdbe6"),
+    "s6": ("#001a81", "#457cfd"),
+    "s7": ("#8558e2", "#897db2"),
+    "s8": ("#174544", "#439692"),
+    "s9": ("#7233bb", "#d9c6fe"),
+    "s10": ("#1e3603", "#5d9a07"),
+    "s11": ("#904527", "#d79a83"),
+    "s12": ("#0e861e", "#b8f8b6"),
+    "s13": ("#2f63e1", "#6b95ee"),
+    "s14": ("#5d435a", "#bf7fb9"),
+    "s15": ("#1b5274", "#3e8ec1"),
+    "s16": ("#856851", "#c26e12"),
+    "s17": ("#504f2e", "#9d9c61"),
     "a0": ("#2a2fd0", "#a9a2ff"),
     "a1": ("#6b3322", "#d8c3b0"),
     "a2": ("#c012b0", "#f06bb5"),
     "a3": ("#1d5a10", "#a8d67d"),
     "a4": ("#56627a", "#9db0c9"),
     "a5": ("#5b2a75", "#c77dff"),
+    "a6": ("#895d85", "#d961d2"),
+    "a7": ("#005b4a", "#53efca"),
+    "a8": ("#8c0553", "#fcbcd5"),
     "keyword": ("#8a2a86", "#dd9be0"),
     "type": ("#005f87", "#79c4ee"),
     "comment": ("#5b6b60", "#93a699"),
@@ -43,16 +60,17 @@ SHAPES = ("disc", "square", "diamond", "triangle", "ring", "cross")
 GLYPHS = "●■◆▲○✚"
 ARRAY_SHAPES = ("open square", "open diamond", "open triangle", "bar")
 ARRAY_GLYPHS = "□◇△▬"
-STATEMENT_COLOURS = ARRAY_COLOURS = 6
+STATEMENT_COLOURS, ARRAY_COLOURS = 18, 9
+ROUND = 6  # numbers after which marks turn; the first six colours are told apart without one kind of cones
 
 
 def statement_role(position: int) -> str:
-    """The colour role of the n-th statement of a program."""
+    """The colour role of the n-th statement of a program; eighteen are different."""
     return f"s{position % STATEMENT_COLOURS}"
 
 
 def array_role(position: int) -> str:
-    """The colour role of the n-th array of a program; never that of a statement."""
+    """The colour role of the n-th array of a program, of which nine are different; never that of a statement."""
     return f"a{position % ARRAY_COLOURS}"
 
 
@@ -77,8 +95,8 @@ def array_glyph(position: int) -> str:
 
 
 def _turned(position: int, forms: int) -> int:
-    """Which form comes at a position: one further with each round of the six colours, so that pairs repeat late."""
-    return (position + position // STATEMENT_COLOURS) % forms
+    """Which form comes at a position: one further with each round of six, so that pairs with a colour repeat late."""
+    return (position + position // ROUND) % forms
 
 
 def colour(role: str, theme: Theme) -> str:

@@ -20,10 +20,9 @@ class Access(TypedDict):
     cells: NotRequired[Table]
 
 
-class Statement(TypedDict):
-    """A statement with its instances, one a row of its tables."""
+class Instances(TypedDict):
+    """The instances of a statement, one a row of its tables."""
 
-    name: str
     dims: list[str]
     does: str
     loops: list[str]
@@ -35,6 +34,14 @@ class Statement(TypedDict):
     times: Table
     when: Table
     accesses: list[Access]
+
+
+class Statement(Instances):
+    """A statement with its instances."""
+
+    name: str
+    number: int  # fixes its colour and mark, through all steps
+    cost: float  # operations and touches of all its instances
 
 
 class Nest(TypedDict):
@@ -69,6 +76,7 @@ class Domain(TypedDict):
 
     scale: Scale
     arrays: dict[str, int]  # bytes of an element
+    marks: dict[str, int]  # the numbers that fix the colours and marks of arrays
     notes: list[str]
     sizes: dict[str, int]
     statements: list[Statement]
@@ -87,7 +95,7 @@ class TreeNode(TypedDict):
     children: list[TreeNode]
     kind: NotRequired[str]
     step: NotRequired[str]  # what steps call a loop
-    number: NotRequired[int]  # of a statement
+    number: NotRequired[int]  # of a statement: fixes its colour and mark
 
 
 class Line(TypedDict):

@@ -12,6 +12,7 @@ from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, loops
 from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import loop_value
 from workbench.target import Target
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.draw.png import png_bytes
 from workbench.viz.frames.frame import Asked
 from workbench.viz.messages.drawn import Code, Domain, Source, TreeNode
@@ -112,7 +113,7 @@ def _nodes(program: Program, tree: Tree, twice: set[str]) -> list[TreeNode]:
         case Leaf(identifier):
             own = program.statement(identifier)
             node = _node("statement", own.name, program, tree, [], statement_line(own))
-            node["number"] = [s.id for s in program.statements].index(identifier)
+            node["number"] = statement_numbers(program)[own.name]
             return [node]
         case Sequence(children):
             return [node for child in children for node in _nodes(program, child, twice)]

@@ -16,6 +16,7 @@ from workbench.runtime import this_machine
 from workbench.schedules import Schedule, bind
 from workbench.schedules.transform import Transform
 from workbench.target import Target
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.messages.drawn import Code, Repair
 from workbench.viz.panels.code.assembly import c_assembly, cuda_ptx, cuda_sass, listing_of
@@ -80,7 +81,7 @@ def _written(schedule: Schedule, language: str, target: Target, unsafe: bool, fl
 def listing(kernel: Kernel, schedule: Schedule) -> Code:
     """Lines of a kernel's text: runs of (text, colour role, bold), statements, name of the loop."""
     names = [loop.name for loop in loops(schedule.tree)]
-    roles = {s.name: statement_role(i) for i, s in enumerate(schedule.program.statements)}
+    roles = {name: statement_role(i) for name, i in statement_numbers(schedule.program).items()}
     lines = code_lines(kernel.source, names, roles)
     start = kernel.start - bool(kernel.launches)  # what stands before the name of a kernel for a GPU belongs to it
     about = belonging(kernel, schedule)

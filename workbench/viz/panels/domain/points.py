@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
@@ -12,12 +13,14 @@ from workbench.errors import WorkbenchError
 from workbench.lang.expr import Expr, Index
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
+from workbench.poly.regions.extents import extent
 from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import loop_value
+from workbench.viz.draw.numbering import array_numbers, statement_numbers
 from workbench.viz.frames.coordinates import Point, groups
 from workbench.viz.frames.frame import Asked, Frame, frames, windows
 from workbench.viz.frames.small_sizes import drawn_for
-from workbench.viz.messages.drawn import Access, Arrows, Domain, Nest, Statement
+from workbench.viz.messages.drawn import Access, Arrows, Domain, Instances, Nest
 from workbench.viz.panels.domain.numbers import Numbers, Packed, column
 from workbench.viz.views.domain.cache_lines import scale
 from workbench.viz.views.domain.order_data import tile_depth
@@ -41,15 +44,37 @@ def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> Domain:
     whens = moments(program, tree, points, first.drawn.sizes)
     sizes = {**program.sizes, **first.drawn.sizes}
     smaller = scale(schedule.program, program, sizes)
+    numbers = {**statement_numbers(program), **statement_numbers(schedule.program)}  # the same as among the loops
+    costs = _costs(schedule.program, program, points)
     return {
         "notes": _notes(schedule, asked, sizes, found),
         "scale": {"data": smaller.data, "row": smaller.row},
         "arrays": {name: array.dtype.bytes for name, array in program.arrays.items()},
+        "marks": {**array_numbers(program), **array_numbers(schedule.program)},
         "sizes": sizes,
-        "statements": [_statement(program, tree, s, points, whens, first, packed) for s in program.statements],
+        "statements": [
+            {
+                "name": s.name,
+                "number": numbers[s.name],
+                "cost": costs[s.name],
+                **_instances(program, tree, s, points, whens, first, packed),
+            }
+            for s in program.statements
+        ],
         "nests": [_nest(program, tree, f) for f in found],
         "arrows": _arrows(first, points, packed),
     }
+
+
+def _costs(own: Program, drawn: Program, points: dict[str, Numbers]) -> dict[str, float]:
+    """Name → operations and touches of all instances: at the program's own sizes, where domains count as the boxes
+    around them.  Of open sizes, and where a step changed instances, whose dims depend on one another: as drawn.
+    """
+    work = {s: len(s.accesses) + (0 if s.kind == "initialise" else poly.operations(s)) for s in drawn.statements}
+    boxes = {s.name: [extent(own, s.id, dim) for dim in s.dims] for s in own.statements if own.parent is None}
+    if not boxes or any(None in box for box in boxes.values()):
+        return {s.name: float(work[s] * len(points[s.id])) for s in drawn.statements}
+    return {s.name: float(work[s] * prod(n or 0 for n in boxes.get(s.name, ()))) for s in drawn.statements}
 
 
 def _notes(schedule: Schedule, asked: Asked, sizes: dict[str, int], found: list[Frame]) -> list[str]:
@@ -87,15 +112,14 @@ def _table(program: Program, statement: str, sizes: tuple[tuple[str, int], ...],
     return np.asarray(rows, np.int32).reshape(len(rows), len(program.statement(statement).dims))
 
 
-def _statement(
+def _instances(
     program: Program, tree: Tree, own: ProgramStatement, points: dict[str, Numbers], whens: dict[str, Numbers],
     frame: Frame, packed: Packed,
-) -> Statement:  # fmt: skip
+) -> Instances:  # fmt: skip
     mine, around = points[own.id], path(tree, own.id)
     known = {**program.sizes, **frame.drawn.sizes}
     times = [column(loop.row(own.id), own.dims, mine, known) for loop in around]
     return {
-        "name": own.name,
         "dims": list(own.dims),
         "does": statement_line(own),
         "loops": [loop.name for loop in around],

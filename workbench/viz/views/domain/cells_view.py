@@ -9,6 +9,7 @@ from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Loop, path
 from workbench.records import record
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.quantities import bytes_text
@@ -155,7 +156,8 @@ def _board(drawn: Reel, which: int, found: Selection) -> Scene:
     board, frame = drawn.boards[which], drawn.execution.frames[which]
     program = drawn.execution.program
     own = [program.statement(s) for s in board.statements]
-    number = {s.id: i for i, s in enumerate(program.statements)}
+    numbers = statement_numbers(program)
+    number = {s.id: numbers[s.name] for s in program.statements}
     places = dict.fromkeys((frame.cell(s, i), number[s]) for s, i in found.instances if s in board.statements)
     marks = [_selected_mark(board, cell, statement_role(n)) for cell, n in places]
     head = named([f"{s.name}({', '.join(s.dims)})" for s in own], board.axes.width)

@@ -9,6 +9,7 @@ from workbench.errors import WorkbenchError, unknown_name
 from workbench.poly.programs.program import DependenceKind, Program, ProgramStatement
 from workbench.records import record
 from workbench.schedules.legality import instance
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.frames.coordinates import Point, Subject, groups, known_axis
 from workbench.viz.frames.frame import Asked, Frame, frames
 
@@ -21,7 +22,7 @@ Group = tuple[str, ...]
 class Layer:
     """The instances of one statement: `cells` maps a place to the name of the instance there (`C(0, *, 2)`: of all).
 
-    `number` is the statement's position in the program; it fixes colour and shape.  `lane` holds the letters of the
+    `number` fixes the statement's colour and shape.  `lane` holds the letters of the
     axes the statement does not have: there it stands beside the others.  `folded` are the dims a point stands for.
     """
 
@@ -114,7 +115,7 @@ def _with_neighbours(program: Program, found: list[Group]) -> list[Group]:
 def panel(f: Frame) -> Panel:
     """Layers and arrows of one frame."""
     program = f.of.program
-    order = [s.id for s in program.statements]
+    numbers = statement_numbers(program)
     layers = []
     for s in f.shown:
         own = program.statement(s)
@@ -122,7 +123,7 @@ def panel(f: Frame) -> Panel:
         for point in f.points[s]:
             cells.setdefault(f.cell(s, point), _name(own, f.dims(s), point))
         lane = "".join(letter for letter, g in zip("xy", f.coordinates[s], strict=True) if g is None)
-        layers.append(Layer(own.name, order.index(s), own.dims, cells, lane, _folded(f, s, len(cells))))
+        layers.append(Layer(own.name, numbers[own.name], own.dims, cells, lane, _folded(f, s, len(cells))))
     bad = dict(_violated(f))
     try:
         arrows, within = _arrows(f)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from workbench.lang.expr import Binary, Expr, Index, index_names
 from workbench.poly.programs.tree import Loop, at_once, path, statements
 from workbench.records import record
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.frames.coordinates import Coordinate, Point, Subject, component, known_axis
 from workbench.viz.frames.frame import Asked, Frame, frames
 from workbench.viz.views.domain.domain_data import Cell, chosen_groups
@@ -34,7 +35,7 @@ class Thread:
 class Order:
     """The visits of one statement on two axes.
 
-    `number` is the statement's position in the program.  `tiles` are the sets of cells that share the loops outside the
+    `number` fixes the statement's colour.  `tiles` are the sets of cells that share the loops outside the
     innermost ones, when a loop is a tile's.  `again` counts instances whose cell had been visited before.
     """
 
@@ -89,7 +90,7 @@ def _order(f: Frame, identifier: str) -> Order:
     return Order(
         program.name,
         own.name,
-        [s.id for s in program.statements].index(identifier),
+        statement_numbers(program)[own.name],
         own.dims,
         f.x,
         f.y,

@@ -9,6 +9,7 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
 from workbench.records import record
 from workbench.target import Target
+from workbench.viz.draw.numbering import array_numbers, statement_numbers
 from workbench.viz.frames.coordinates import Subject
 
 LEVELS = ("L1", "L2", "L3")
@@ -27,7 +28,7 @@ class LoopRow:
 
 @record
 class StatementRow:
-    """A statement below the loops; `number` is its place in the program."""
+    """A statement below the loops; `number` fixes its colour."""
 
     name: str
     number: int
@@ -58,10 +59,14 @@ Row = LoopRow | StatementRow
 
 @record
 class Footprints:
-    """All rows in the order of the tree, the arrays in the order of the program, the caches."""
+    """All rows in the order of the tree, the arrays in the order of the program, the caches.
+
+    `numbers` fix the colours and marks of the arrays.
+    """
 
     title: str
     arrays: tuple[str, ...]
+    numbers: tuple[int, ...]
     rows: tuple[Row, ...]
     levels: tuple[Level, ...]
 
@@ -79,7 +84,9 @@ def footprint_data(of: Subject, target: Target) -> Footprints:
     ]
     levels = tuple(level(program, tree, name, capacity) for name, capacity in caches)
     title = f"{program.name} for {sizes}" if sizes else program.name
-    return Footprints(title, tuple(a for a in program.arrays if a in touched), tuple(rows), levels)
+    arrays = tuple(a for a in program.arrays if a in touched)
+    numbers = array_numbers(program)
+    return Footprints(title, arrays, tuple(numbers[a] for a in arrays), tuple(rows), levels)
 
 
 def _fits(found: LoopFootprint, caches: tuple[tuple[str, int], ...]) -> str:
@@ -95,7 +102,7 @@ def _rows(
     match tree:
         case Leaf(identifier):
             own = program.statement(identifier)
-            number = [s.id for s in program.statements].index(identifier)
+            number = statement_numbers(program)[own.name]
             return [StatementRow(f"{own.name}({', '.join(own.dims)})", number, len(path) + 1)]
         case Mark(_, child):
             return _rows(program, child, found, path, caches)

@@ -117,7 +117,7 @@ def _arrays(found: Footprints, row: LoopRow, scale: LogScale, top: float) -> lis
     marks: list[Mark] = []
     own = sorted(row.footprint.arrays, key=lambda a: (a.held_bytes, found.arrays.index(a.array)))
     for a, x in zip(own, apart([scale.at(max(a.held_bytes, 1)) for a in own], 9.5), strict=True):
-        number = found.arrays.index(a.array)
+        number = found.numbers[found.arrays.index(a.array)]
         used = f"each cell used {count_text(a.reuse)}×"
         words = f"{a.array}: holds {bytes_text(a.held_bytes)}, {bytes_text(a.moved_bytes)} moved, {used}"
         marks.append(Marker(x, top + ROW / 2, array_role(number), array_shape(number), 4.6, words))
@@ -148,7 +148,7 @@ def _key(found: Footprints) -> Scene:
     """Which mark is which array."""
     marks: list[Mark] = []
     x = 0.0
-    for i, name in enumerate(found.arrays):
+    for i, name in zip(found.numbers, found.arrays, strict=True):
         text = Text(x + 14, 13, name, 12, array_role(i), mono=True, bold=True)
         marks += [Marker(x + 5, 9, array_role(i), array_shape(i), 4.6), text]
         x += 14 + text.width + 18

@@ -11,6 +11,7 @@ from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.viz.draw.axes import axes_for
 from workbench.viz.draw.geometry import hull, is_convex
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.quantities import bytes_text
@@ -111,8 +112,8 @@ def fusion_scene(found: Fusion, small: Subject) -> Scene:
 
 def _statement(own: Computed, small: Subject) -> str:
     """The colour that the statement has in every picture of the program."""
-    ids = [s.id for s in small.program.statements]
-    return statement_role(ids.index(own.identifier) if own.identifier in ids else 0)
+    own_name = {s.id: s.name for s in small.program.statements}.get(own.identifier, "")
+    return statement_role(statement_numbers(small.program).get(own_name, 0))
 
 
 def _panel(own: Computed, role: str, small: Subject, part: str) -> Scene:

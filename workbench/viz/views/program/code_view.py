@@ -10,6 +10,7 @@ from workbench.runtime.kernels.launch import CompiledKernel
 from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.viz.draw.markup import Markup, element, escape, join
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import MONO_WIDTH, Mark, Scene, Text
@@ -83,8 +84,8 @@ def _loop_names(schedule: Schedule | None) -> list[str]:
 
 def _comments(schedule: Schedule | None) -> dict[str, str]:
     """Statement name → colour role, for the comments about statements."""
-    own = schedule.program.statements if schedule else ()
-    return {s.name: statement_role(i) for i, s in enumerate(own)}
+    numbers = statement_numbers(schedule.program) if schedule else {}
+    return {name: statement_role(number) for name, number in numbers.items()}
 
 
 def _domain(schedule: Schedule) -> Scene:

@@ -9,6 +9,7 @@ from workbench import poly
 from workbench.poly.programs.program import AccessKind, Array, Program, ProgramStatement
 from workbench.poly.programs.tree import path
 from workbench.records import record
+from workbench.viz.draw.numbering import array_numbers, statement_numbers
 from workbench.viz.frames.coordinates import Subject, groups
 from workbench.viz.views.program.program_rows import shape_text, statement_line
 
@@ -19,7 +20,7 @@ Where = Literal["outside", "between", "result"]
 class Edge:
     """What one statement reads or writes of an array: `touched_bytes` of distinct cells, None while a size is open.
 
-    `number` is the array's position in the program; it fixes colour and mark.  `shape` is said where bytes cannot be.
+    `number` fixes colour and mark of the array.  `shape` is said where bytes cannot be.
     """
 
     array: str
@@ -106,12 +107,12 @@ def _common(paths: list[list[str]]) -> tuple[str, ...]:
 
 
 def _step(program: Program, own: ProgramStatement, begun: dict[str, ProgramStatement]) -> Step:
-    order = [s.id for s in program.statements]
+    numbers = statement_numbers(program)
     begins = next((begun[a.array] for a in own.writes if own.kind == "update" and a.array in begun), None)
     reads = dict.fromkeys(a.array for a in own.reads if not a.accumulates)
     writes = dict.fromkeys(a.array for a in own.writes)
     return Step(
-        own.name, own.dims, order.index(own.id), statement_line(own), order.index(begins.id) if begins else None,
+        own.name, own.dims, numbers[own.name], statement_line(own), numbers[begins.name] if begins else None,
         tuple(_edge(program, own, a, "read") for a in reads), tuple(_edge(program, own, a, "write") for a in writes),
     )  # fmt: skip
 
@@ -120,4 +121,4 @@ def _edge(program: Program, own: ProgramStatement, name: str, kind: AccessKind) 
     array = program.arrays[name]
     cells = None if program.symbols else poly.footprint(program, name, own.domain, kind)
     moved = None if cells is None else cells * array.dtype.bytes
-    return Edge(name, list(program.arrays).index(name), kind, moved, shape_text(array))
+    return Edge(name, array_numbers(program)[name], kind, moved, shape_text(array))

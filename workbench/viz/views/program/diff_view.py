@@ -15,6 +15,7 @@ from workbench.runtime import this_machine
 from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import tree_lines
 from workbench.target import Target
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import MONO_WIDTH, Box, Line, Mark, Scene, Text, above
@@ -155,7 +156,7 @@ def _coloured(before: Schedule, after: Schedule) -> Any:
 
     def runs(which: int, line: str) -> tuple[Run, ...]:
         schedule = (before, after)[which]
-        roles = {s.name: statement_role(i) for i, s in enumerate(schedule.program.statements)}
+        roles = {name: statement_role(i) for name, i in statement_numbers(schedule.program).items()}
         return code_lines(line or " ", (), roles)[0].runs
 
     return runs

@@ -12,6 +12,7 @@ from workbench.runtime.measuring.timing import duration
 from workbench.schedules import Schedule, Verdict, reasons
 from workbench.schedules.legality import explain
 from workbench.viz.draw.markup import Markup, element
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.tables import Table, table_html, table_text
@@ -58,7 +59,8 @@ def sheet_data(value: object) -> Sheet:
 
 @sheet_data.register
 def _(value: Program) -> Sheet:
-    roles = tuple(statement_role(i) for i in range(len(value.statements)))
+    numbers = statement_numbers(value)
+    roles = tuple(statement_role(numbers[s.name]) for s in value.statements)
     dependences = [row for d in poly.dependences(value) for row in _dependence_rows(value, d)]
     tables = (
         Table(tuple(array_rows(value)), "arrays", mono=(0, 2, 3)),

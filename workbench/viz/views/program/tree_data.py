@@ -6,6 +6,7 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, LoopKind, Mark, Sequence, Tree
 from workbench.records import record
 from workbench.schedules.schedule_text import loop_value
+from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.views.program.program_rows import statement_line
 
 
@@ -21,7 +22,7 @@ class LoopNode:
 
 @record
 class StatementNode:
-    """A statement: `number` is its position in the program, `line` what it computes."""
+    """A statement: `number` fixes its colour and mark, `line` what it computes."""
 
     name: str
     dims: tuple[str, ...]
@@ -45,8 +46,7 @@ def tree_data(program: Program, tree: Tree) -> tuple[Node, ...]:
     match tree:
         case Leaf(statement):
             own = program.statement(statement)
-            number = [s.id for s in program.statements].index(statement)
-            return (StatementNode(own.name, own.dims, number, statement_line(own)),)
+            return (StatementNode(own.name, own.dims, statement_numbers(program)[own.name], statement_line(own)),)
         case Sequence(children):
             return tuple(node for child in children for node in tree_data(program, child))
         case Mark(note, child):
