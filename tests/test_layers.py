@@ -11,7 +11,7 @@ from tests.support import PACKAGE, imports, module_name, sources, statements
 
 BASE = (
     "errors", "records", "deferred", "dialects", "target", "target_costs", "target_cpus", "target_gpus", "settings",
-    "step_names",
+    "step_names", "wording",
     "face",
 )  # fmt: skip
 LAYERS = (
@@ -69,7 +69,7 @@ LATE = {
     ("workbench.schedules.scheduled_program", "workbench.schedules.sketches.sketch"),
     ("workbench.graph.models", "workbench.graph.gradients.gradient"),
 }
-CHECKER_ROOMS = {"lang", "poly", "fromc", "errors", "certificates"}
+CHECKER_ROOMS = {"lang", "poly", "fromc", "errors", "wording", "certificates"}
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 
 # Foreign package → the modules that may import it.

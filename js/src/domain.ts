@@ -16,6 +16,7 @@ import type { Nest, Statement } from './messages';
 
 const GAPS = 44; // pixels between the parts of the pane, and around them
 const ALL = '*'; // no nest is called so
+const HINTS = ['drag over the points of a tile', 'click a point', 'right-click a loop'];
 const LEAVING = 700; // milliseconds to get from a button to its map
 const MANY = 5; // nests that cannot be seen at once
 const CROWD = 3; // statements of a nest beyond which names alone have room above their picture
@@ -139,17 +140,16 @@ export class DomainPane {
     return Math.max(LOWEST, (element.clientHeight - around - GAPS) / rows - inside);
   }
 
-  /** What one may do with the mouse, once. */
+  /** What one may do with the mouse: one line, until it was read or somebody took a step. */
   private hint(): HTMLElement | null {
     if (told()) return null;
-    const text = 'drag over the points of a tile · click a point: what belongs to it lights up · right-click a loop: what it may become ';
     const seen = () => {
       tell();
       this.draw();
       this.state.light();
     };
     const close = button('got it', seen, { class: 'hint-close' });
-    return h('div', { class: 'hint', role: 'note' }, text, close);
+    return h('div', { class: 'hint', role: 'note', title: HINTS.join('; ') }, h('span', {}, HINTS.join(' · ')), close);
   }
 
   close(): void {
