@@ -15,7 +15,7 @@ import house_figures
 
 BASE = (
     "errors", "records", "deferred", "dialects", "target", "target_costs", "target_cpus", "target_gpus", "settings",
-    "step_names",
+    "step_names", "wording",
     "face",
 )  # fmt: skip
 LAYERS = (
@@ -73,7 +73,7 @@ LATE = {
     ("workbench.schedules.scheduled_program", "workbench.schedules.sketches.sketch"),
     ("workbench.graph.models", "workbench.graph.gradients.gradient"),
 }
-CHECKER_ROOMS = {"lang", "poly", "fromc", "errors", "certificates"}
+CHECKER_ROOMS = {"lang", "poly", "fromc", "errors", "wording", "certificates"}
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 
 # Foreign package → the modules that may import it.

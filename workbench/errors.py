@@ -128,6 +128,11 @@ class IllegalSchedule(ScheduleError):
         """Recipes that are accepted in place of the refused step."""
         return tuple(self._offered())
 
+    @property
+    def why_no_repair(self) -> str:
+        """Why no repair is known, in words; empty where there is one."""
+        return getattr(self._offered(), "why_none", "")
+
     def _offered(self) -> Iterable[Any]:
         if self._repairs is None:
             known = self.step is not None

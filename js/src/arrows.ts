@@ -1,6 +1,7 @@
 // Dependences between visible points, and the pairs that a refused step would put into the wrong order.
 
 import { h } from './dom';
+import { DEPENDENCES, madeOf } from './glossary';
 import type { Frame } from './frame';
 import { gcd } from './geometry';
 import type { XY } from './geometry';
@@ -36,24 +37,27 @@ export function toggles(state: State, draw: () => void): HTMLElement[] {
     made(state.hiddenArrays, true, name, [h('code', {}, name)], {
       class: 'of-array',
       'data-array': name,
-      title: `dependences through ${name}`,
+      title: [`dependences of ${name}`, madeOf(name, arrays)].filter(Boolean).join(': '),
     }),
   );
   return [
     ...kinds.map((kind) =>
-      made(state.shownKinds, false, kind, [h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' }), kind], { class: `kind ${kind}` }),
+      made(state.shownKinds, false, kind, [h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' }), kind], {
+        class: `kind ${kind}`,
+        title: DEPENDENCES[kind],
+      }),
     ),
     ...(arrays.length > FEW
       ? [
           h(
             'details',
-            { class: 'through', open: state.hiddenArrays.size > 0 },
-            h('summary', {}, `through ${arrays.length} arrays`),
+            { class: 'through', title: 'dependences are drawn of the arrays that are chosen', open: state.hiddenArrays.size > 0 },
+            h('summary', {}, `of ${arrays.length} arrays`),
             ...through,
           ),
         ]
       : arrays.length > 1
-        ? [h('span', { class: 'soft' }, 'through'), ...through]
+        ? [h('span', { class: 'soft', title: 'dependences are drawn of the arrays that are chosen' }, 'of'), ...through]
         : []),
   ];
 }

@@ -1,5 +1,6 @@
 // A small cache, line by line, as the replay goes on: which touches find their line, and which lines are there.
 
+import { numberOf } from './counts';
 import { button, h, s } from './dom';
 import { bytes } from './levels';
 import type { Machine, Scale } from './messages';
@@ -188,7 +189,7 @@ export class CachePane {
     const [wide, high] = [Math.min(4, blocks) * (across * 12 + 8), Math.ceil(blocks / 4) * (down * 12 + 8)];
     const head = h('b', {}, `${shape.name}(${shape.extent.join(' × ')})`);
     if (shape.cells > MOST_CELLS)
-      return h('div', { class: 'grid-of' }, head, h('p', { class: 'note' }, `${shape.cells} cells are too many to draw`));
+      return h('div', { class: 'grid-of' }, head, h('p', { class: 'note' }, `${numberOf(shape.cells, 'cell')}: too many to draw`));
     return h(
       'div',
       { class: 'grid-of' },

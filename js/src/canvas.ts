@@ -1,5 +1,6 @@
 // Many points of a plot, on a canvas below its SVG; of very many, how many there are in each square.
 
+import { numberOf } from './counts';
 import { h } from './dom';
 import { MARGIN, WHOLE } from './frame';
 import type { Frame, View } from './frame';
@@ -116,7 +117,7 @@ export class PointCanvas {
     });
     context.globalAlpha = 1;
     const many = Math.round(most * 10) / 10;
-    this.caption.textContent = `density: the strongest colour is ${many} instance${many === 1 ? '' : 's'} at each place${cells > 1 ? ` (squares of ${cells} × ${cells} places; zoom in to see points)` : ''}`;
+    this.caption.textContent = `density: the strongest colour is ${numberOf(many, 'instance')} at each place${cells > 1 ? ` (squares of ${cells} × ${cells} places; zoom in to see points)` : ''}`;
   }
 
   /** An empty canvas; what is zoomed stays within the axes. */

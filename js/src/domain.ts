@@ -17,6 +17,7 @@ import type { State } from './state';
 import type { Nest, Statement } from './messages';
 
 const GAPS = 44; // pixels between the parts of the pane, and around them
+const HINTS = ['drag over the points of a tile', 'click a point', 'right-click a loop'];
 const LEAVING = 700; // milliseconds to get from a button to its map
 const LOWEST = 150; // pixels of a picture in which something is seen
 const [NARROWEST, NARROWEST_TALK] = [172, 150]; // pixels of a nest beside others; in a talk without what one chooses with
@@ -130,17 +131,16 @@ export class DomainPane {
     return Math.max(LOWEST, (element.clientHeight - around - GAPS) / rows - inside);
   }
 
-  /** What one may do with the mouse, once. */
+  /** What one may do with the mouse: one line, until it was read or somebody took a step. */
   private hint(): HTMLElement | null {
     if (told()) return null;
-    const text = 'drag over the points of a tile · click a point: what belongs to it lights up · right-click a loop: what it may become ';
     const seen = () => {
       tell();
       this.draw();
       this.state.light();
     };
     const close = button('got it', seen, { class: 'hint-close' });
-    return h('div', { class: 'hint', role: 'note' }, text, close);
+    return h('div', { class: 'hint', role: 'note', title: HINTS.join('; ') }, h('span', {}, HINTS.join(' · ')), close);
   }
 
   close(): void {

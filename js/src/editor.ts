@@ -7,6 +7,7 @@ import { Diagnostic, lintKeymap, linter } from '@codemirror/lint';
 import { EditorState, Text } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { atHome, look, operatorText } from './cm';
+import { numberOf } from './counts';
 import { button, h } from './dom';
 import type { State } from './state';
 import type { Problem } from './messages';
@@ -79,7 +80,7 @@ export class OperatorPane {
     this.names = found.names;
     const { problems } = found;
     this.said.textContent = problems.length
-      ? `${problems.length === 1 ? 'one error' : `${problems.length} errors`}: ${problems[0].message}`
+      ? `${problems.length === 1 ? 'one error' : numberOf(problems.length, 'error')}: ${problems[0].message}`
       : '';
     this.take.disabled = problems.length > 0 || doc.toString() === this.drawn;
     return problems.map((problem) => diagnostic(doc, problem));

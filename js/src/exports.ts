@@ -3,6 +3,7 @@
 import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { atHome, look, textOf } from './cm';
+import { numberOf } from './counts';
 import { bytes } from './levels';
 import { button, h } from './dom';
 import { copyText, insertCell } from './scripts';
@@ -216,7 +217,7 @@ export class ExportPane {
       'div',
       { class: 'into' },
       h('label', {}, 'into ', place),
-      button('Write', go, { class: 'do', title: `write ${job.files.length} files` }),
+      button('Write', go, { class: 'do', title: `write ${numberOf(job.files.length, 'file')}` }),
     );
   }
 
@@ -228,7 +229,7 @@ export class ExportPane {
       h('b', {}, 'not written: '),
       `${directory} has other files of these names: ${some} `,
       button(
-        files.length === 1 ? 'replace it' : `replace ${files.length} files`,
+        files.length === 1 ? 'replace it' : `replace ${numberOf(files.length, 'file')}`,
         () => void this.act('write', { directory, over: files }),
         { class: 'over' },
       ),
@@ -250,7 +251,7 @@ export class ExportPane {
     if (!job || now === this.said) return;
     this.said = now;
     const shown = job.files.length
-      ? `${job.title}: ${job.files.length} files, nothing is written yet`
+      ? `${job.title}: ${numberOf(job.files.length, 'file')}, nothing is written yet`
       : `${job.title}: nothing is registered yet`;
     this.state.say(DOING[job.state] ?? (job.error || job.done || (job.asks ? 'not written: other files are in the way' : shown)));
   }

@@ -1,5 +1,6 @@
 // What one iteration of each loop holds and what all of them move, against the caches of the machine.
 
+import { numberOf } from './counts';
 import { button, h, s } from './dom';
 import { arrayGlyph, arrayRole } from './palette';
 import { bytes, count, levels } from './levels';
@@ -126,7 +127,7 @@ export class FootprintPane {
         s(
           'title',
           {},
-          `${a.name}: holds ${bytes(a.held)}, moves ${bytes(a.moved)}${a.reuse ? `, each cell touched ${a.reuse} times` : ''}`,
+          `${a.name}: holds ${bytes(a.held)}, moves ${bytes(a.moved)}${a.reuse ? `, each cell touched ${numberOf(a.reuse, 'time')}` : ''}`,
         ),
       );
       at += own;

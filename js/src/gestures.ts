@@ -1,7 +1,6 @@
 // The mouse and the keys on a plot: hover, select, walk, pan, and drags that become steps.
 
 import { s, zooms } from './dom';
-import { tell } from './hints';
 import type { XY } from './geometry';
 import type { Frame } from './frame';
 import type { Plot } from './plot';
@@ -143,7 +142,6 @@ function tile(plot: Plot, begin: XY, end: XY): void {
   const [width, height] = [extent(begin[0], end[0]), extent(begin[1], end[1])];
   if (width < 2 && height < 2) return plot.state.say('a tile of one point changes nothing');
   const { x, y } = plot.look;
-  tell();
   void plot.state.gesture('tile', { statement: meant(plot, begin), x, y, width, height });
 }
 

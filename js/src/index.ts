@@ -3,6 +3,7 @@
 import { CachePane } from './cache';
 import { CellsPane } from './cells';
 import { CodePane } from './code';
+import { numberOf } from './counts';
 import { Deck } from './deck';
 import { button, h } from './dom';
 import { DomainPane } from './domain';
@@ -269,7 +270,7 @@ class Panel {
     this.undo.disabled = !state.past.undo;
     this.redo.disabled = !state.past.redo;
     const count = state.past.steps.length;
-    this.sizes.textContent = count ? `${count} step${count > 1 ? 's' : ''}, legal` : 'no steps yet: it runs in the order of its text';
+    this.sizes.textContent = count ? `${numberOf(count, 'step')}, legal` : 'no steps yet: it runs in the order of its text';
     this.root.classList.toggle('previewing', state.compared !== null);
     this.refusal.draw();
     this.measure.draw();

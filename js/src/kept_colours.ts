@@ -74,9 +74,9 @@ export class ColoursBar {
     give: () => void,
     private readonly remove: (kept: Kept) => void,
   ) {
-    this.give = button('keep colour', give, {
+    this.give = button('highlight', give, {
       class: 'keep-colour',
-      title: 'what is selected keeps a colour in every text (c, or Shift and a click)',
+      title: 'what is selected stays highlighted in every text and among the loops (c, or Shift and a click)',
     });
     this.element = h('span', { class: 'colours', role: 'group', 'aria-label': 'colours that stay' }, this.chips, this.give);
   }

@@ -1,5 +1,6 @@
 // Threads as rows, moments as columns: what every thread executes when, lanes of a vector as stripes.
 
+import { numberOf } from './counts';
 import { h, s } from './dom';
 import { role } from './palette';
 import { moments } from './moments';
@@ -59,7 +60,7 @@ export class LanesPane {
     const instances = this.state.data.domain.statements.reduce((sum, own) => sum + own.points[1], 0);
     const { pinned } = this.state;
     const before = pinned ? ` (pinned: ${pinned.moments})` : '';
-    return `${instances} instances in ${table.length} moment${table.length === 1 ? '' : 's'}${before} on ${threads.length} thread${threads.length === 1 ? '' : 's'}`;
+    return `${numberOf(instances, 'instance')} in ${numberOf(table.length, 'moment')}${before} on ${numberOf(threads.length, 'thread')}`;
   }
 
   /** One thread's event; a stripe for each lane. */

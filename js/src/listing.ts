@@ -4,6 +4,7 @@ import { search, searchKeymap } from '@codemirror/search';
 import { EditorState, Range, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@codemirror/view';
 import { atHome, look } from './cm';
+import { numberOf } from './counts';
 import { keepsLine } from './kept_colours';
 import { tints } from './columns';
 import type { Kept } from './kept_colours';
@@ -77,7 +78,7 @@ export class Listing {
     const before = this.whole ? 0 : code.start;
     const more = code.start
       ? button(
-          this.whole ? '▾ only the function' : `▸ ${code.start} lines before the function`,
+          this.whole ? '▾ only the function' : `▸ ${numberOf(code.start, 'line')} before the function`,
           () => {
             this.whole = !this.whole;
             this.fill(code);
@@ -128,7 +129,7 @@ export class Listing {
     const text = code.lines.map((line) => line.runs.map(([part]) => part).join('')).join('\n');
     const save = () => {
       download(name, `${text}\n`, 'text/plain');
-      this.state.say(`${name} is saved, ${code.lines.length} lines`);
+      this.state.say(`${name} is saved, ${numberOf(code.lines.length, 'line')}`);
     };
     return button('save', save, { class: 'save', title: `the whole text as ${name}` });
   }

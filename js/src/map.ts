@@ -63,6 +63,11 @@ export class MapPane {
       if (!this.found) {
         this.found = more;
         this.draw();
+        if (!this.goAside() && !enter) {
+          this.close(); // one may be about to drag on what it would cover
+          this.state.say(`${more.title}: arrow down on its button opens the map`);
+          return;
+        }
         left = this.order();
         if (enter) this.element.querySelector<HTMLElement>('.spot[tabindex="0"]')?.focus();
       } else {
@@ -98,6 +103,7 @@ export class MapPane {
         () => {
           this.level = i;
           this.draw();
+          this.goAside();
           this.paint();
         },
         { 'aria-pressed': String(i === this.level), class: 'level' },
@@ -132,21 +138,21 @@ export class MapPane {
       h('p', { class: 'note' }, [this.found!.note, 'bytes estimated by boxes'].filter(Boolean).join('; ')),
     );
     this.element.querySelector<HTMLElement>('.spot[data-spot]')?.setAttribute('tabindex', '0');
-    this.goAside();
   }
 
-  /** Beside its pane, as one may want to drag on the picture; over it where there is no room. */
-  private goAside(): void {
+  /** Beside its pane, as one may want to drag on the picture; false where it covers that, as there is no room. */
+  private goAside(): boolean {
     const { element } = this;
     element.classList.remove('aside');
     [element.style.left, element.style.top] = ['', ''];
-    const [panel, pane] = [element.closest('.wbp:not(.talk)'), element.closest('.screen .slot')];
-    if (!panel || !pane) return;
+    const [panel, pane] = [element.closest('.wbp'), element.closest('.screen .slot')];
+    if (!panel || !pane) return true;
     const { right, top } = pane.getBoundingClientRect();
-    if (panel.getBoundingClientRect().right - right < element.offsetWidth + 2 * GAP) return;
+    if (panel.matches('.talk') || panel.getBoundingClientRect().right - right < element.offsetWidth + 2 * GAP) return false;
     element.classList.add('aside'); // measured first: what it is placed against differs between browsers
     const box = element.getBoundingClientRect();
     [element.style.left, element.style.top] = [`${right + GAP - box.left}px`, `${top + GAP - box.top}px`];
+    return true;
   }
 
   private spot(at: number, row: number, column: number): HTMLButtonElement {

@@ -1,21 +1,34 @@
 // What was measured of schedules, in words; the button that has what is shown built, checked and timed.
 
+import { numberOf } from './counts';
 import { button, h } from './dom';
 import { duration } from './trial';
 import type { State } from './state';
-import type { MeasuredData, Timing } from './messages';
+import type { Faster, MeasuredData, Timing } from './messages';
 
 /** `12.5×`: how many times faster. */
 export const factor = (value: number): string => `${value >= 100 ? value.toFixed(0) : value.toPrecision(value < 0.1 ? 2 : 3)}×`;
 
+/** ` on 2 threads`; nothing where a GPU runs it. */
+const on = (threads: number): string => (threads ? ` on ${numberOf(threads, 'thread')}` : '');
+
+/** `12.5× NumPy on 2 threads (11.9 to 13)`: what both spreads leave open is in brackets. */
+export function compared(name: string, { times, lower, upper, threads }: Faster): string {
+  const [from, to] = [lower, upper].map((value) => factor(value).slice(0, -1));
+  return `${factor(times)} ${name}${on(threads)} (${from} to ${to})`;
+}
+
 /** What came of a schedule, for a line of the history; what it is compared with by name. */
 export function cameOf(timing: Timing): { time: string; factors: string[] } {
   if (timing.seconds === null) return { time: `✕ ${timing.outcome}`, factors: [] };
-  const beside: [string, number | null][] = [
+  const beside: [string, Faster | null][] = [
     ['naive', timing.naive],
     ['NumPy', timing.numpy],
   ];
-  return { time: duration(timing.seconds), factors: beside.flatMap(([name, value]) => (value ? [`${factor(value)} ${name}`] : [])) };
+  return {
+    time: `${duration(timing.seconds)}${on(timing.threads)}`,
+    factors: beside.flatMap(([name, value]) => (value ? [compared(name, value)] : [])),
+  };
 }
 
 /** One line, for the head of the panel. */

@@ -1,16 +1,20 @@
 // What may be done at a loop or a statement, where it was asked for: what gains most first, what is refused with its witness.
 
+import { numberOf } from './counts';
 import { button, h } from './dom';
+import { explained } from './glossary';
 import type { MenuOf, State } from './state';
 import type { BlockSizes, Choice, MenuData } from './messages';
 
 const PART = 0.06; // seconds of looking at a time
 const NOTICED = 0.015;
+/** What a step has to gain to be worth a beginning: less is within what the model knows. */
+export const WORTH = 0.05;
 
-/** `3.2×`, where a step is expected to change anything. */
+/** `3.2×`, where a step is expected to change anything that two digits show. */
 export function gained(gain: number): string {
-  if (Math.abs(gain - 1) < NOTICED) return '';
-  return gain >= 10 ? `${gain.toFixed(0)}×` : `${gain.toPrecision(gain < 0.1 ? 1 : 2)}×`;
+  const text = gain >= 10 ? gain.toFixed(0) : gain.toPrecision(gain < 0.1 ? 1 : 2);
+  return Math.abs(gain - 1) < NOTICED || Number(text) === 1 ? '' : `${text}×`;
 }
 
 /** Why a step stands where it does, in one line. */
@@ -18,11 +22,16 @@ export function because(choice: Choice): string {
   return choice.legal ? choice.why.join(' · ') : choice.reason;
 }
 
-/** The steps with which one would begin: those that gain, the best of each kind. */
+/** The steps with which one would begin: those that gain more than the model may be wrong by, the best of each kind. */
 export function best(steps: Choice[], count: number): Choice[] {
   const found = new Map<string, Choice>();
-  for (const step of steps) if (step.legal && step.gain > 1 + NOTICED && !found.has(step.kind)) found.set(step.kind, step);
+  for (const step of steps) if (step.legal && step.gain >= 1 + WORTH && !found.has(step.kind)) found.set(step.kind, step);
   return [...found.values()].slice(0, count);
+}
+
+/** How long a loop is, and that no block of whole vectors divides it where none does. */
+export function lengthOf({ iterations, sizes }: BlockSizes): string {
+  return `${numberOf(iterations, 'iteration')}${sizes.length ? '' : ', too few for blocks of whole vectors'}`;
 }
 
 /** Where a menu of so many pixels goes: beside the place it was asked for at, within what is seen. */
@@ -120,7 +129,7 @@ export class LoopMenu {
       },
       h('code', {}, choice.text),
       h('span', { class: `gain${choice.gain < 1 ? ' loss' : ''}` }, choice.legal ? gained(choice.gain) : ''),
-      h('small', {}, because(choice)),
+      h('small', { title: (choice.legal && explained(because(choice))) || undefined }, because(choice)),
     );
   }
 
@@ -136,7 +145,7 @@ export class LoopMenu {
         value: 1,
         list: list.id,
         'data-loop': one.loop,
-        'aria-label': `block of ${one.loop}, of ${one.iterations} iterations`,
+        'aria-label': `block of ${one.loop}, of ${numberOf(one.iterations, 'iteration')}`,
         input: () => this.judge(),
       });
       return h('label', {}, `${one.loop} `, input, list);
@@ -153,7 +162,7 @@ export class LoopMenu {
         'div',
         { class: 'menu-head' },
         h('b', {}, what),
-        h('span', { class: 'soft' }, own ? `${own.iterations} iterations` : ''),
+        h('span', { class: 'soft' }, own ? lengthOf(own) : ''),
         button('✕', () => this.close(true), { class: 'menu-close', 'aria-label': 'close the menu' }),
       ),
       snapped?.length ? h('div', { class: 'snaps' }, h('span', { class: 'soft' }, 'blocks of '), ...snapped) : '',

@@ -186,10 +186,11 @@ export interface Offer {
   reason: string;
 }
 
-/** The next steps; empty until asked for. */
+/** The next steps, and the loops too short for any block; empty until asked for. */
 export interface Offers {
   steps?: Offer[];
   complete?: boolean;
+  short?: string[];
 }
 
 /** A dependence that a refused step violates, with pairs of its instances. */
@@ -204,11 +205,12 @@ export interface Wrong {
   words: [string, string];
 }
 
-/** Why a step was not taken; empty when none was refused. */
+/** Why a step was not taken, and what may stand in its place, or why nothing; empty when none was refused. */
 export interface Refusal {
   step?: string;
   reason?: string;
   repairs?: Repair[];
+  without?: string;
   pairs?: Wrong[];
 }
 
@@ -524,14 +526,24 @@ export interface FileText {
 
 export type Came = 'measured' | 'illegal' | 'not built' | 'crashed' | 'timed out' | 'wrong' | 'estimated' | 'stopped' | 'not measured';
 
-/** What came of a schedule; `factors` is how many times faster it is than the naive one, and than NumPy. */
+/** How many times faster than another that took so many threads (0 on a GPU), and between what by both spreads. */
+export interface Faster {
+  times: number;
+  lower: number;
+  upper: number;
+  threads: number;
+}
+
+/** What came of a schedule on so many threads (0 on a GPU): seconds, and how many times faster it is than the naive
+    one and than NumPy. */
 export interface Timing {
   outcome: Came;
   seconds: number | null;
   lower: number | null;
   upper: number | null;
-  naive: number | null;
-  numpy: number | null;
+  threads: number;
+  naive: Faster | null;
+  numpy: Faster | null;
   words: string;
   hardware: string; // what the processor counted, or why it did not
 }

@@ -1,5 +1,6 @@
 // A model: its graph with modules that fold, the time of its nodes, its memory; a call opens its operator beside.
 
+import { numberOf } from './counts';
 import { button, h, s } from './dom';
 import { Figure } from './figure';
 import { marker } from './marks';
@@ -138,7 +139,7 @@ export class ModelPane {
           {},
           h('input', { type: 'checkbox', checked: !folded, 'data-name': `module-${name}`, change: () => this.ask('fold', name) }),
           ` ${name} `,
-          h('span', { class: 'soft' }, `${count} nodes`),
+          h('span', { class: 'soft' }, numberOf(count, 'node')),
         ),
       ),
     );

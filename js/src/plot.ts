@@ -3,6 +3,7 @@
 import { arrowsOf, redOf } from './arrows';
 import type { Arrow } from './arrows';
 import { DENSE, PointCanvas } from './canvas';
+import { numberOf } from './counts';
 import { h, placeIn, s } from './dom';
 import { Frame, MARGIN, WHOLE } from './frame';
 import type { View } from './frame';
@@ -60,7 +61,7 @@ export class Plot extends Frame {
   private label(): string {
     const names = this.nest.statements.map((n) => this.data.domain.statements[n].name).join(', ');
     return (
-      `${this.scene.marks.length} instances of ${names} on ${this.look.x || 'one place'}` +
+      `${numberOf(this.scene.marks.length, 'instance')} of ${names} on ${this.look.x || 'one place'}` +
       `${this.look.y ? ` and ${this.look.y}` : ''}; arrow keys walk, n and p follow the order of execution`
     );
   }

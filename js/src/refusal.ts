@@ -115,7 +115,7 @@ export class RefusalBar {
   }
 
   draw(): void {
-    const { step, reason, repairs, pairs } = this.state.refusal;
+    const { step, reason, repairs, pairs, without } = this.state.refusal;
     this.element.hidden = !step;
     if (!step) return this.element.replaceChildren();
     const why = pairs?.length ? '' : (reason ?? '').replace(`${step}: `, '');
@@ -138,7 +138,9 @@ export class RefusalBar {
             'instead: ',
             ...repairs.map((r) => button(r.text, () => void this.state.apply(r.step, r.text), { class: 'repair' })),
           )
-        : '',
+        : without
+          ? h('div', { class: 'repairs soft' }, `instead: ${without}`)
+          : '',
     );
     this.place();
   }

@@ -1,5 +1,6 @@
 // The order of execution on a slider: what has run is filled, what runs now is ringed.
 
+import { numberOf } from './counts';
 import { button, download, h } from './dom';
 import { concurrent } from './moments';
 import type { State } from './state';
@@ -64,7 +65,7 @@ export class ReplayBar {
     this.range.max = String(this.order.length);
     this.state.time = null;
     this.range.value = this.range.max;
-    this.output.textContent = `${this.order.length} ${this.state.together ? 'moments' : 'instances'}`;
+    this.output.textContent = numberOf(this.order.length, this.state.together ? 'moment' : 'instance');
   }
 
   /** The film as a file, made by the kernel. */

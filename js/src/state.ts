@@ -2,7 +2,9 @@
 
 import { Colours } from './kept_colours';
 import type { Kept } from './kept_colours';
+import { numberOf } from './counts';
 import { Data } from './data';
+import { tell } from './hints';
 import { Wire, ask } from './kernel';
 import type { Given, Model, Question, Result } from './kernel';
 import { lit } from './lighting';
@@ -256,9 +258,9 @@ export class State {
     this.say('looking for the mapping to a GPU …');
     const found = await this.answer('gpu', { do: 'preview' });
     if (!found) return;
-    const text = found.count > 3 ? `${found.count} steps: ${found.text.slice(0, 60)} …` : found.text;
+    const text = found.count > 3 ? `${numberOf(found.count, 'step')}: ${found.text.slice(0, 60)} …` : found.text;
     this.look(found.preview, text, 'CUDA', async () => {
-      if (await this.ask('gpu', { do: 'apply' })) this.say(`mapped to a GPU in ${found.count} steps`);
+      if (await this.ask('gpu', { do: 'apply' })) this.say(`mapped to a GPU in ${numberOf(found.count, 'step')}`);
     });
   }
 
@@ -398,10 +400,12 @@ export class State {
   private machines: (() => void)[] = [];
 
   async apply(step: Step, text: string): Promise<void> {
+    tell(); // who takes steps needs no hint
     if (await this.ask('apply', { step })) this.say(`applied ${text}`);
   }
 
   async gesture(name: string, given: Record<string, unknown>): Promise<void> {
+    tell();
     if (await this.ask('gesture', { name, given })) this.say(`applied ${this.past.steps.at(-1) ?? ''}`);
   }
 }

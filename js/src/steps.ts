@@ -1,13 +1,15 @@
 // What may come next, by kind; what may not is grey and says why.
 
 import { button, h } from './dom';
+import { explained } from './glossary';
 import { bytes, moved } from './levels';
-import { because, best, gained } from './menu';
+import { WORTH, because, best, gained } from './menu';
 import type { Choice, Cost, MenuData, Offer } from './messages';
 import type { State } from './state';
 
 const BEGIN = 0.04; // seconds of looking at a time
 const MOST = 4;
+const MODELLED = 'estimated from lanes, threads and the bytes that go through each cache; measure says what it is';
 // What most schedules are made of, before all others by name.
 const COMMON = ['tile', 'split', 'interchange', 'reorder', 'vectorize', 'parallelize', 'unroll', 'merge', 'compute_at', 'stage', 'bind'];
 
@@ -17,6 +19,19 @@ export function listed(kinds: Iterable<string>): string[] {
   return [...new Set(kinds)].sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1));
 }
 
+/** What stands beside the head of the best steps: only one thing at a time is said to be looked for. */
+export function standing(asked: boolean, looked: boolean, found: number): string {
+  if (found) return 'modelled';
+  if (!asked) return ''; // the list below says that it asks
+  return looked ? `by the model no step gains ${100 * WORTH} %: measure, or look below` : 'looking for what gains most …';
+}
+
+/** Which loops no block divides. */
+export function shortLoops(names: string[]): string {
+  if (!names.length) return '';
+  return `no blocks of ${names.join(', ')}: too few iterations`;
+}
+
 export class StepsPane {
   readonly element = h('section', { class: 'pane steps', 'aria-label': 'Next steps' });
   private readonly filter: HTMLInputElement;
@@ -24,11 +39,11 @@ export class StepsPane {
   private readonly opened = new Set<string>(['tile', 'interchange', 'vectorize', 'parallelize']);
 
   private readonly start = h('div', { class: 'start', role: 'group', 'aria-label': 'what one may begin with' });
-  private started: number | null = null; // the place of the history that beginnings were asked for
+  private started: string | null = null; // the schedule that beginnings were asked for
   private choices: Choice[] = [];
   private costs = new Map<string, Cost>(); // text of a step → traffic after it
   private now: Cost = [[], []];
-  private place = -1;
+  private shown = '';
   private asking = false;
 
   constructor(private readonly state: State) {
@@ -44,32 +59,39 @@ export class StepsPane {
   }
 
   draw(): void {
-    if (this.place !== this.state.past.place) {
+    if (this.shown !== this.schedule) {
       this.costs.clear();
       this.started = null;
+      this.looked = false;
       this.choices = [];
     }
-    this.place = this.state.past.place;
+    this.shown = this.schedule;
     if (!this.state.offers.steps) void this.state.offer();
     this.fill();
     void this.begin();
   }
 
+  /** Which schedule is shown: another operator begins at the same place of another history. */
+  private get schedule(): string {
+    const { place, script } = this.state.past;
+    return `${place} ${script}`;
+  }
+
   /** What gains most here, asked for once everything else is known. */
   private async begin(): Promise<void> {
-    const { place } = this.state.past;
-    if (this.started === place || !this.state.offers.steps) {
+    const { schedule } = this;
+    if (this.started === schedule || !this.state.offers.steps) {
       this.showStart();
       return;
     }
-    this.started = place;
+    this.started = schedule;
     this.choices = [];
     this.looked = false;
     this.showStart();
     let found: MenuData | undefined;
     do {
       found = await this.state.answer('menu', { part: BEGIN }, true);
-      if (!found || place !== this.state.past.place || !this.element.isConnected) {
+      if (!found || schedule !== this.schedule || !this.element.isConnected) {
         this.started = null;
         return;
       }
@@ -88,12 +110,12 @@ export class StepsPane {
         { class: 'begin' },
         button(choice.text, () => void this.state.apply(choice.step, choice.text), { class: 'begin-with', title: 'apply' }),
         h('span', { class: 'gain' }, gained(choice.gain)),
-        h('small', {}, because(choice)),
+        h('small', { title: explained(because(choice)) || undefined }, because(choice)),
       ),
     );
     const head = h('b', {}, naive ? 'start here' : 'most to gain');
-    const none = this.looked ? 'no step gains by the model: measure, or look below' : 'looking for what gains most …';
-    this.start.replaceChildren(head, h('span', { class: 'soft' }, ` ${rows.length ? 'modelled' : none}`), ...rows);
+    const words = standing(this.state.offers.steps !== undefined, this.looked, rows.length);
+    this.start.replaceChildren(head, h('span', { class: 'soft', title: MODELLED }, ` ${words}`), ...rows);
   }
 
   private fill(): void {
@@ -109,7 +131,10 @@ export class StepsPane {
         words.length > 0,
       ),
     );
+    const short = words.length ? '' : shortLoops(this.state.offers.short ?? []);
     const more = complete ? null : button('look at all kinds of steps', () => void this.state.offer({ seconds: 4 }), { class: 'more' });
+    const blocks = kinds.filter((kind) => kind === 'tile' || kind === 'split').length; // they are listed first
+    groups.splice(blocks, 0, ...(short ? [h('p', { class: 'soft note short' }, short)] : []));
     this.list.replaceChildren(...groups, more ?? '');
     this.price();
     void this.ask();
@@ -125,10 +150,10 @@ export class StepsPane {
         .filter((offer) => seen.includes(offer.text) && !this.costs.has(offer.text))
         .slice(0, 20);
       if (!wanted.length) break;
-      const { place } = this;
+      const { shown } = this;
       const found = await this.state.answer('costs', { steps: wanted.map((offer) => offer.step) }, true);
       if (!found) break;
-      if (place !== this.place) continue; // a step was taken meanwhile: its own offers are asked about
+      if (shown !== this.shown) continue; // a step was taken meanwhile: its own offers are asked about
       this.now = found.now;
       found.after.forEach((cost, i) => this.costs.set(wanted[i].text, cost));
       this.price();

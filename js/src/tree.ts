@@ -2,6 +2,7 @@
 
 import { keepsNode } from './kept_colours';
 import { button, h } from './dom';
+import { loopFor } from './glossary';
 import { glyph, role } from './palette';
 import { walk } from './lighting';
 import type { State } from './state';
@@ -99,7 +100,7 @@ export class TreePane {
     const kind = node.kind && node.kind !== 'serial' ? h('span', { class: `badge ${node.kind.split('.')[0]}` }, node.kind) : '';
     return [
       h('span', { class: 'soft' }, 'for '),
-      h('b', {}, node.name),
+      h('b', { title: loopFor(node.name) || undefined }, node.name),
       node.detail ? h('span', { class: 'soft' }, ` = ${node.detail}`) : '',
       kind,
     ];

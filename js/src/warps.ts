@@ -1,5 +1,6 @@
 // What a warp's 32 threads touch at once: sectors of global memory, banks of shared memory.
 
+import { noun, numberOf } from './counts';
 import { h, s } from './dom';
 import type { State } from './state';
 import type { Warps } from './messages';
@@ -124,7 +125,7 @@ export class WarpsPane {
         height: 112,
         viewBox: `0 0 ${room} 112`,
         role: 'img',
-        'aria-label': `${touched.length} sectors of 32 bytes`,
+        'aria-label': `${numberOf(touched.length, 'sector')} of 32 bytes`,
       },
       ...lines,
       ...threads,
@@ -132,7 +133,7 @@ export class WarpsPane {
       s(
         'text',
         { class: 'tick', x: 0, y: 108 },
-        `${touched.length} sector${touched.length === 1 ? '' : 's'} of ${SECTOR} bytes; ${Math.ceil((one.lanes.filter((a) => a !== null).length * one.bytes) / SECTOR)} would do if neighbours stood side by side`,
+        `${numberOf(touched.length, 'sector')} of ${SECTOR} bytes; ${Math.ceil((one.lanes.filter((a) => a !== null).length * one.bytes) / SECTOR)} would do if neighbours stood side by side`,
       ),
     );
     return h('div', { class: 'warp' }, svg);
@@ -183,5 +184,5 @@ export class WarpsPane {
   }
 }
 
-const unit = (a: One, count: number): string => (a.memory === 'shared' ? 'turn' : 'sector') + (count === 1 ? '' : 's');
+const unit = (a: One, count: number): string => noun(count, a.memory === 'shared' ? 'turn' : 'sector');
 const best = (a: One): number => (a.memory === 'shared' ? Math.max(1, a.bytes / 4) : Math.max(1, (32 * a.bytes) / SECTOR));

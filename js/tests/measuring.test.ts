@@ -8,8 +8,9 @@ const timing = (more: Partial<Timing>): Timing => ({
   seconds: 2.24e-5,
   lower: 2.2e-5,
   upper: 2.3e-5,
-  naive: 12.53,
-  numpy: 0.614,
+  threads: 2,
+  naive: { times: 12.53, lower: 12.2, upper: 13, threads: 1 },
+  numpy: { times: 0.614, lower: 0.6, upper: 0.65, threads: 2 },
   words: '',
   hardware: '',
   ...more,
@@ -19,12 +20,19 @@ test('a factor has as many digits as one reads', () => {
   assert.deepEqual([0.0614, 0.614, 0.998, 1, 12.53, 1234.5].map(factor), ['0.061×', '0.614×', '0.998×', '1.00×', '12.5×', '1235×']);
 });
 
-test('a time stands before what it is compared with', () => {
-  assert.equal(line(timing({})), '22.4 us · 12.5× naive · 0.614× NumPy');
+test('a time stands before what it is compared with, each with its threads and what the spread leaves open', () => {
+  assert.equal(
+    line(timing({})),
+    '22.4 us on 2 threads · 12.5× naive on 1 thread (12.2 to 13.0) · 0.614× NumPy on 2 threads (0.600 to 0.650)',
+  );
+});
+
+test('what runs on a GPU has no threads of the processor', () => {
+  assert.equal(line(timing({ threads: 0, naive: null, numpy: null })), '22.4 us');
 });
 
 test('the naive schedule is not compared with itself, nor with what is not known yet', () => {
-  assert.equal(line(timing({ naive: null, numpy: null })), '22.4 us');
+  assert.equal(line(timing({ threads: 1, naive: null, numpy: null })), '22.4 us on 1 thread');
 });
 
 test('what went wrong is said in the place of a time', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { because, beside, best, gained } from '../src/menu';
+import { WORTH, because, beside, best, gained, lengthOf } from '../src/menu';
 import { between } from '../src/tree';
 import type { Choice } from '../src/messages';
 
@@ -16,7 +16,16 @@ const choice = (text: string, gain: number, more: Partial<Choice> = {}): Choice 
 });
 
 test('a gain is said with two digits, and not where there is none', () => {
-  assert.deepEqual([12.4, 3.24, 1.004, 0.52, 0.046].map(gained), ['12×', '3.2×', '', '0.52×', '0.05×']);
+  assert.deepEqual([12.4, 3.24, 1.06, 1.04, 1.004, 0.98, 0.52, 0.046].map(gained), [
+    '12×',
+    '3.2×',
+    '1.1×',
+    '',
+    '',
+    '0.98×',
+    '0.52×',
+    '0.05×',
+  ]);
 });
 
 test('a legal step says what it gains by, a refused one the instances that prove it', () => {
@@ -31,12 +40,18 @@ test('one begins with the best step of each kind, never with one that gains noth
     choice('fuse(a)', 2),
     choice('bad(a)', 4, { legal: false }),
     choice('split(a)', 1),
+    choice('skew(a)', 1 + WORTH / 2),
   ];
   assert.deepEqual(
     best(steps, 4).map(({ text }) => text),
     ['tile(a)', 'fuse(a)'],
   );
   assert.equal(best(steps, 1).length, 1);
+});
+
+test('a loop that no block divides says so', () => {
+  assert.equal(lengthOf({ loop: 'kh', iterations: 1, sizes: [] }), '1 iteration, too few for blocks of whole vectors');
+  assert.equal(lengthOf({ loop: 'm', iterations: 512, sizes: [[16, '1 vector']] }), '512 iterations');
 });
 
 test('a menu stays within what is seen', () => {

@@ -96,6 +96,18 @@ def test_a_legality_map_stands_beside_the_picture_that_one_drags_on(size, browse
     browser.until("document.querySelector('.wbp .map').hidden")
 
 
+def test_a_map_that_would_cover_the_picture_waits_to_be_asked_for(browser):
+    """Where there is no room beside, as in a talk or where the pane stands alone, a rest on a button opens none."""
+    opened(browser, "1280 x 800", schedule("matmul"))
+    browser.click(".wbp [data-slot=domain] .enlarge")
+    browser.point_at(".wbp .mode:nth-child(2)")
+    browser.until("document.querySelector('.wbp .status').textContent.includes('arrow down')")
+    assert browser.run("document.querySelector('.wbp .map').hidden")
+    browser.run("document.querySelector('.wbp .mode:nth-child(2)').focus()")
+    browser.key("ArrowDown")
+    browser.until("document.querySelector('.wbp .map:not([hidden]) .spot[data-legal]')")
+
+
 def test_a_picture_is_as_large_as_its_pane(browser):
     opened(browser, "1600 x 1000", schedule("matmul"))
     before = browser.run(f"{PLOT}.height")
@@ -177,6 +189,7 @@ def test_what_one_may_do_with_the_mouse_is_said_once(browser):
     made = wb.schedule(wb.operator("def f(float(N,M) x) -> (y) { y(i,j) = x(i,j) + x(i,j) }"), N=8, M=8)
     opened(browser, "1280 x 800", made)
     assert "drag over the points" in texts(browser, ".wbp .hint")[0]
+    assert browser.box(".wbp .hint")["height"] < 30, "it is one line"
     browser.click(".wbp .hint-close")
     browser.until("!document.querySelector('.wbp .hint')")
     browser.run("(window.close_view(), document.querySelectorAll('.wbp').forEach((e) => e.remove()), window.view(), 0)")

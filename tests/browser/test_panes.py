@@ -100,6 +100,18 @@ def test_the_heat_follows_the_sliders(shown, browser):
     page.becomes("panel.target.cache_bytes[0] == 1 << 19")
 
 
+def test_sliders_follow_a_machine_that_python_sets(shown, browser):
+    """They once kept the old values while the table below showed the new ones."""
+    page = shown(wb.panel(wb.schedule(wb.ops.matmul, M=256, N=256, K=256), panes=("tree", "footprint")), whole=False)
+    browser.until("document.querySelector('.wbp .footprint .levels')")
+    page.ask("setattr(panel, 'target', wb.Target(vector_bits=128, cache_bytes=(1 << 19, 1 << 21, 1 << 25)))")
+    dial = "document.querySelector('.wbp .footprint [data-machine=%s]')"
+    browser.until(f"{dial % 'L1'}.value === '19' && {dial % 'L2'}.value === '21'")
+    assert browser.run(f"{dial % 'L1'}.closest('label').textContent") == "L1512 KiB"
+    assert browser.run(f"{dial % 'vectors'}.closest('label').textContent") == "vectors128 bits"
+    assert "512 KiB" in text(browser, ".wbp .footprint .levels")
+
+
 # -- text --------------------------------------------------------------------------------------------------------------
 
 

@@ -58,6 +58,26 @@ def from_the_end(float(N) X) -> (A, B) {
     B(i) = A(N-1-i) + X(i) where i in 0:N
 }"""
 
+LSTM_GATES = """
+def gates(float(N,I) X, float(N,J) H, float(K,I) W, float(K,J) U, float(K) b) -> (Z, h) {
+    Z(n,k) +=! X(n,i) * W(k,i)
+    Z(n,k) += H(n,j) * U(k,j)
+    Z(n,k) += b(k)
+    h(n,k) = tanh(Z(n,k))
+}"""
+APART = """
+def apart(float(N) X, float(N) Y) -> (A, B, C) {
+    A(i) = X(i) * 2 where i in 0:N
+    C(i) = A(N-1-i) + Y(i) where i in 0:N
+    B(i) = A(i) + Y(i) where i in 0:N
+}"""
+PYRAMID = """
+def pyramid(float(N) X) -> (A, B, C) {
+    A(i) = X(i) * 2 where i in 0:N
+    B(i) = A(i) + A(i+1) where i in 0:N-1
+    C(i) = B(i) + B(i+1) where i in 0:N-2
+}"""
+
 FIRST = {
     "rows of a tile": (SEIDEL_9, wb.tile({"A.1/i": 4, "A.1/j": 4}),
         "skew('A.1/j', by='A.1/i') | tile({'A.1/i': 4, 'A.1/j': 4})"),
@@ -73,6 +93,10 @@ FIRST = {
         "shift('B/i', 1) | shift('B/j', 2) | merge('A', 'B', depth=2)"),
     "reduction reads ahead": (WINDOW, wb.merge("A", "B"),
         "together(shift('B.init/i', 3), shift('B/i', 3)) | merge('A', 'B')"),
+    "nests between": (LSTM_GATES, wb.merge("Z", "h"), "merge('Z', 'Z.1') | merge('Z', 'Z.2') | merge('Z', 'h')"),
+    "a nest between that waits": (APART, wb.merge("A", "B"), "arrange('A', 'B', 'C') | merge('A', 'B')"),
+    "nests between, one reads ahead": (PYRAMID, wb.merge("A", "C"),
+        "shift('B/i', 1) | merge('A', 'B') | shift('C/i', 2) | merge('A', 'C')"),
     "a nest turned round": (MATMUL, wb.reverse("C/m"), "together(reverse('C.init/m'), reverse('C/m'))"),
     "threads on a reduction": (MATMUL, wb.parallelize("k"), "split_reduction('k', 8) | parallelize('k_o')"),
 }  # fmt: skip
@@ -180,3 +204,14 @@ def test_repairs_on_random_programs_are_accepted() -> None:
             if step is not None and step.name != "affine":
                 offered(schedule, step, counts)
     assert counts["repaired"]
+
+
+def test_where_nothing_stands_in_its_place_it_says_what_was_tried(monkeypatch) -> None:
+    assert refused(wb.schedule(wb.operator(MATMUL)), wb.parallelize("k")).why_no_repair == ""
+    monkeypatch.setattr(search, "accepted", lambda *_: False)
+    error = refused(wb.schedule(wb.operator(MATMUL)), wb.parallelize("k"))
+    assert error.why_no_repair.startswith("nothing known: ")
+    assert "split_reduction" in error.why_no_repair
+    monkeypatch.setattr(search, "SECONDS", 0.0)
+    error = refused(wb.schedule(wb.operator(MATMUL)), wb.parallelize("k"))
+    assert error.why_no_repair == "none within 0 s"

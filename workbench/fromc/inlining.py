@@ -16,6 +16,7 @@ from workbench.fromc.text.locals import assigned_names, names_in
 from workbench.fromc.text.syntax import Unit, below
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.records import record
+from workbench.wording import number_of
 
 _FORMULA = "write a function of one expression: double f(double x) { return x * x; }"
 
@@ -125,7 +126,7 @@ class _Inliner:
         self._require_seen(node, function)
         given, taken = _arguments(node), _parameters(function)
         if len(given) != len(taken):
-            message = f"{name} takes {len(taken)} argument{'s' * (len(taken) != 1)}, found {len(given)}"
+            message = f"{name} takes {number_of(len(taken), 'argument')}, found {len(given)}"
             raise self._problem(message, node, "compare with its definition")
         return function
 

@@ -26,6 +26,7 @@ from workbench.poly.time.barrier_order import divergent
 from workbench.poly.time.concurrency import misplaced
 from workbench.poly.time.timemap import collisions
 from workbench.records import record
+from workbench.wording import number_of
 
 LONGEST_CONDITION = 60  # characters; a longer one is not read in a message
 Outcome = Literal["legal", "illegal", "unproved", "unknown"]
@@ -83,7 +84,7 @@ class Verdict:
             return "legal"
         if self.reason:
             return f"{self.outcome}: {self.reason}"
-        return f"{self.outcome}: {len(self.violations)} violated dependences"
+        return f"{self.outcome}: {number_of(len(self.violations), 'violated dependence')}"
 
 
 def _derivations(program: Program) -> list[tuple[Program, Program]]:

@@ -11,6 +11,7 @@ from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import loops, path
 from workbench.schedules.normal_form import differ
 from workbench.schedules.transform import Recipe, Transform, as_step, from_json
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
@@ -127,7 +128,7 @@ def _place(schedule: Schedule, which: Any) -> int:
 def undo(schedule: Schedule, count: int = 1) -> Schedule:
     """The schedule before its last steps; the naive one has nothing to undo."""
     if not isinstance(count, int) or not 0 <= count <= len(schedule.trace):
-        raise ScheduleError(f"undo({shown(count)}): the trace has {len(schedule.trace)} steps")
+        raise ScheduleError(f"undo({shown(count)}): the trace has {number_of(len(schedule.trace), 'step')}")
     kept = schedule.trace[: len(schedule.trace) - count]
     return taken(schedule.start, [(step, step.apply) for step in kept], judged=False)
 

@@ -20,6 +20,7 @@ from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.runtime.host.machine import thread_count
 from workbench.runtime.host.processor import this_processor
 from workbench.target import Target
+from workbench.wording import number_of
 
 
 @record
@@ -91,7 +92,7 @@ class Problem:
             return (
                 f"{self.program.original.name}({sizes}) on {'no GPU, for ' if self.ranked else ''}{self.machine['gpu']}"
             )
-        threads = f"{self.threads} thread{'s' if self.threads != 1 else ''}"
+        threads = number_of(self.threads, "thread")
         processor = f" of {self.machine['processor']}" if self.elsewhere is not None else ""
         return f"{self.program.original.name}({sizes}) on {threads}{processor}"
 

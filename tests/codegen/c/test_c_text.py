@@ -157,6 +157,15 @@ def test_threads_get_equal_parts_at_once_and_unequal_ones_as_they_come(where: st
     assert [x.endswith(f"schedule({kind})") for x in pragmas] == [True], pragmas
 
 
+@pytest.mark.parametrize(("loops", "said"), [("m", "1 parallel loop (openmp)"), ("mn", "2 parallel loops (openmp)")])
+def test_what_became_of_the_loops_is_counted_in_words(loops: str, said: str) -> None:
+    text = "def twice(float(M) X, float(N) Z) -> (A, B) { A(m) = 2 * X(m)  B(n) = 3 * Z(n) }"
+    s = wb.schedule(wb.operator(text), M=9, N=8)
+    for name in loops:
+        s |= wb.parallelize(name)
+    assert wb.generate(s, AVX2).notes[0] == said
+
+
 def test_a_serial_target_has_neither() -> None:
     source = wb.generate(scheduled("matmul", symbolic=True), Target(vector_bits=256, parallel="serial")).source
     assert "#pragma omp" not in source

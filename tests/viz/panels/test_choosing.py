@@ -17,6 +17,8 @@ from workbench.viz.panels.choosing.gains import CACHES, estimate
 from workbench.viz.panels.choosing.menu import Menu, menu_payload
 from workbench.viz.panels.domain.traffic import estimated_traffic
 from workbench.viz.panels.gestures import step_for
+from workbench.viz.panels.mapping import grid
+from workbench.viz.panels.offering import asked_offers
 
 TARGET = wb.Target(vector_bits=256, cores=4, cache_bytes=(32 << 10, 512 << 10, 8 << 20))
 # A sum over a window, which no library has.
@@ -154,3 +156,19 @@ def test_typed_sizes_are_a_tile_or_a_split():
     assert step_for(MATMUL, "blocks", {"sizes": {"n": 24}}) == wb.split("n", 24)
     with pytest.raises(ScheduleError, match="above 1"):
         step_for(MATMUL, "blocks", {"sizes": {"n": 1}})
+
+
+# -- What is said of blocks --
+
+def test_the_loops_too_short_for_a_block_are_told_with_the_steps():
+    panel = wb.panel(wb.schedule(WINDOW, T=2, D=9))
+    asked_offers(panel)
+    assert panel.offers["short"] == ["t"]
+    tiled = [offer["text"] for offer in panel.offers["steps"] if offer["kind"] in ("tile", "split")]
+    assert tiled
+    assert not [text for text in tiled if "t=" in text or "'t'" in text]
+
+
+def test_a_map_has_no_tile_longer_than_its_loop():
+    found = grid(wb.schedule(WINDOW, T=1, D=6), "tile", "S", "d", "t")
+    assert (found.columns, found.rows) == (("1", "2", "4"), ("1",))

@@ -170,7 +170,7 @@ def test_nothing_is_written_before_it_is_said(panel, quick, tmp_path, monkeypatc
     told(panel, "choose", way="c")
     assert not list(tmp_path.iterdir())
     job = told(panel, "write", directory="./here")
-    assert job["done"] == f"2 files are written into {tmp_path / 'here'}"
+    assert job["done"] == f"2 files written into {tmp_path / 'here'}"
     assert (tmp_path / "here" / "src" / "a.c").read_text() == "/* naive | tile(m=4, n=4) */\n"
 
 

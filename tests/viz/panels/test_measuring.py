@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, get_type_hints
 
 import pytest
@@ -20,6 +21,7 @@ from workbench.tune.measuring.workload import Workload, workload
 from workbench.viz.messages.protocol import Traits
 from workbench.viz.panels import Panel
 from workbench.viz.panels.measuring import bench
+from workbench.viz.panels.measuring.measured import Factor, Measured
 from workbench.viz.panels.measuring.measuring import Measuring
 from workbench.viz.panels.views import measuring
 
@@ -61,10 +63,14 @@ def test_every_schedule_of_the_history_gets_its_time_and_keeps_it(gated):
     assert first, first
     assert first.over_naive is not None
     assert first.over_numpy is not None
-    assert str(first).startswith("right, ")
-    assert "times as fast as NumPy" in str(first)
+    assert str(first).startswith("results checked, ")
+    assert "a call on 1 thread" in str(first)
+    assert "times as fast as NumPy on " in str(first)
     naive, told = gated.measured["moments"]
-    assert naive["seconds"] == first.naive
+    assert naive["seconds"] == first.naive.seconds
+    for factor in (told["naive"], told["numpy"]):
+        assert factor["lower"] <= factor["times"] <= factor["upper"]
+        assert factor["threads"] >= 1
     assert naive["naive"] is None, "it is compared with itself"
     gated.undo()
     gated.redo()
@@ -179,6 +185,26 @@ def test_open_sizes_are_assumed_and_said():
     panel = wb.panel(wb.ops.bias_relu)
     assert panel.measure()
     assert "counted for" in panel.measured["about"]
+
+
+def test_a_factor_spreads_as_far_as_both_times_and_says_the_others_threads():
+    own, other = Measured("measured", 2.0, 1.0, 4.0, threads=2), Measured("measured", 8.0, 6.0, 12.0, threads=1)
+    assert own.over(other) == Factor(4.0, 1.5, 12.0, 1)
+    assert str(replace(own, numpy=other)) == (
+        "results checked, 2 s a call on 2 threads, 4 (1.5 to 12) times as fast as NumPy on 1 thread"
+    )
+    assert own.over(Measured("timed out")) is None
+    assert own.over(None) is None
+
+
+def test_threads_are_those_of_the_kernel(gated):
+    shared = gated.schedule | wb.parallelize("G/m")
+    made = bench.Bench(gated.schedule.original, wb.Target(), Limits())
+    try:
+        made.threads = 3
+        assert [made.threads_of(one) for one in (gated.schedule, shared)] == [1, 3]
+    finally:
+        made.close()
 
 
 def test_everything_is_measured_once(gated):

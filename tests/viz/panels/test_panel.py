@@ -13,6 +13,7 @@ from tests.viz.panels.values import SCHEDULES, schedule
 from workbench import poly
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError
 from workbench.poly.programs.tree import loops, path
+from workbench.schedules.transform import from_json
 from workbench.viz.panels import History, Panel
 
 FORMULAS = (
@@ -206,6 +207,26 @@ def test_repairs_of_a_refusal_can_be_taken(monkeypatch):
     assert panel.refusal["repairs"]
     assert "error" not in answer(panel, "apply", step=panel.refusal["repairs"][0]["step"])
     assert wb.check(panel.schedule)
+
+
+def test_a_merge_over_nests_between_comes_with_what_may_be_done_instead(monkeypatch):
+    monkeypatch.setattr("workbench.schedules.repairs.search.SECONDS", 120.0)
+    panel = wb.panel(wb.schedule(wb.ops.lstm_cell, B=6, I=7, H=5))
+    with pytest.raises(IllegalSchedule):
+        panel.apply(wb.merge("Z", "cell"))
+    assert panel.refusal["without"] == ""
+    for repair in panel.refusal["repairs"]:
+        assert wb.check(panel.schedule | from_json(repair["step"])), repair["text"]
+    assert panel.refusal["repairs"][0]["text"] == "merge('Z', 'Z.1') | merge('Z', 'Z.2') | merge('Z', 'cell')"
+
+
+def test_where_nothing_may_be_done_instead_it_says_so(monkeypatch):
+    monkeypatch.setattr("workbench.schedules.repairs.search.accepted", lambda *_: False)
+    panel = shown("matmul")
+    with pytest.raises(IllegalSchedule):
+        panel.apply(wb.parallelize("k"))
+    assert panel.refusal["repairs"] == []
+    assert panel.refusal["without"].startswith("nothing known: ")
 
 
 def test_what_is_offered_is_what_may_come_next():

@@ -40,6 +40,7 @@ from workbench.codegen.nest.nest import (
 from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
 from workbench.lang.algebra.normal_form import constant
 from workbench.poly.programs.program import Program
+from workbench.poly.programs.sheet import own_text
 from workbench.schedules.kernels.micro_kernels import registered
 from workbench.target import Parallel
 
@@ -145,7 +146,8 @@ class Printer:
             return []
         self.commented.add(write.statement)
         own = self.program.statement(write.statement)
-        said = comment(f"{own.name}: {own.text}" if own.text else own.name)
+        text = own_text(own)
+        said = comment(f"{own.name}: {text}" if text else own.name)
         return [Line(f"/* {said} */", (own.id,))]
 
     def guard(self, node: If, lane: Lane) -> list[str]:

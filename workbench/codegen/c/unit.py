@@ -21,6 +21,7 @@ from workbench.codegen.nest.nest import Nest
 from workbench.poly.programs.program import Array, Program
 from workbench.records import record
 from workbench.target import Target
+from workbench.wording import number_of
 
 PRELUDE = """#if defined(__clang__)
 #define WB_UNROLL _Pragma("clang loop unroll(full)")
@@ -161,9 +162,9 @@ def notes(printer: Printer) -> tuple[str, ...]:
     """What became of the schedule's marks."""
     found = []
     if printer.parallel_loops:
-        found.append(f"{printer.parallel_loops} parallel loops ({printer.parallel})")
+        found.append(f"{number_of(printer.parallel_loops, 'parallel loop')} ({printer.parallel})")
     if printer.vector_loops:
-        found.append(f"{printer.vector_loops} vector loops")
+        found.append(number_of(printer.vector_loops, "vector loop"))
     if printer.slow_lanes:
-        found.append(f"{printer.slow_lanes} expressions computed lane by lane")
+        found.append(f"{number_of(printer.slow_lanes, 'expression')} computed lane by lane")
     return tuple(found)

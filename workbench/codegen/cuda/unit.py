@@ -31,6 +31,7 @@ from workbench.poly.programs.program import Array, Program
 from workbench.poly.programs.tree import Tree, loops, marked
 from workbench.records import record
 from workbench.target import Target
+from workbench.wording import number_of
 
 
 @record
@@ -88,10 +89,10 @@ class _File:
         self.printer = CudaPrinter(self.program, self.values, "serial", spelling=self.spelling)
 
     def notes(self) -> Iterator[str]:
-        yield f"{len(self.texts)} kernel{'s' if len(self.texts) != 1 else ''}"
+        yield number_of(len(self.texts), "kernel")
         codes = [(k.code, k.extents) for k in self.grid.kernels if k.code is not None]
         if syncs := sum(_syncs(*code, self.spelling.lanes) for code in codes):
-            yield f"{syncs} places where the threads of a block wait"
+            yield f"{number_of(syncs, 'place')} where the threads of a block wait"
 
     def checking(self) -> Iterator[Launch]:
         """The kernels that check indices before anything is written."""

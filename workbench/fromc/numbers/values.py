@@ -19,6 +19,7 @@ from workbench.fromc.text.types import common, converted, promoted
 from workbench.lang.dtypes import BOOL, FLOAT64, INT32, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Read, Select, Unary, reads
 from workbench.lang.syntax.diagnostics import Problem
+from workbench.wording import number_of
 
 _SIMPLE = re.compile(r"-?\s*(?:\w+|\d[\w.]*(?:[eEpP][+-]\w+)?|\.\d+\w*)")
 
@@ -163,7 +164,7 @@ class Values:
             what = "is not an array" if found is not None else "is not declared"
             raise self.problem(f"{node.name} {what}", node, f"declare it: double {node.name}[n]")
         if len(subscripts) != found.rank:
-            has = f"{found.rank} dimension{'s' * (found.rank != 1)}" if found.rank else "no dimensions"
+            has = number_of(found.rank, "dimension") if found.rank else "no dimensions"
             raise self.problem(f"{node.name} has {has} but {len(subscripts)} subscripts", where)
         return found.tensor, (*found.place, *subscripts), found.dtype
 
@@ -255,7 +256,7 @@ class Values:
             raise self.problem(message, node, "expected a function of math.h; or write its formula")
         given = list(node.args.exprs) if node.args else []
         if found.arity and len(given) != found.arity:
-            expected = f"{found.arity} argument{'s' * (found.arity != 1)}"
+            expected = number_of(found.arity, "argument")
             raise self.problem(f"{name} takes {expected}, found {len(given)}", node)
         if found.name == "select":
             then, otherwise = (converted(self.number(a), found.dtype or FLOAT64) for a in given[1:])

@@ -41,6 +41,7 @@ from workbench.graph.typing.patterns import bind_anything, bind_pattern, constru
 from workbench.graph.typing.schemes import instance
 from workbench.graph.typing.state import State, described
 from workbench.lang.dtypes import BOOL, DTYPES, from_numpy
+from workbench.wording import number_of
 
 _CONDITION = TensorType(BOOL)
 
@@ -149,7 +150,7 @@ class Inference:
             return state.unifier.type()
         wanted = len(head.parameters)
         if wanted != len(arguments):
-            counted = f"{wanted} argument{'s' * (wanted != 1)}"
+            counted = number_of(wanted, "argument")
             state.complain(node, f"{callee} takes {counted}: expected {wanted} but found {len(arguments)}")
             return head.result
         for at, (parameter, argument) in enumerate(zip(head.parameters, arguments, strict=True)):

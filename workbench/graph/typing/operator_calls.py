@@ -18,6 +18,7 @@ from workbench.lang.dtypes import DType
 from workbench.lang.operator import Operator
 from workbench.lang.printing.printer import show
 from workbench.lang.scopes.type_variables import CLASSES
+from workbench.wording import number_of
 
 _FLOATS = frozenset(CLASSES["floats"])
 
@@ -87,7 +88,7 @@ def _check_count(state: State, node: Call, op: Operator, found: Signature, argum
 
 
 def _counted(count: int) -> str:
-    return f"{count} argument{'s' * (count != 1)}"
+    return number_of(count, "argument")
 
 
 def _check_argument(

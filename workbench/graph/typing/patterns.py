@@ -7,6 +7,7 @@ from workbench.graph.terms.types import FunctionType, Quantified, Scheme, TupleT
 from workbench.graph.text.cursor import unknown_word
 from workbench.graph.typing.schemes import instance
 from workbench.graph.typing.state import State
+from workbench.wording import number_of
 
 
 def constructor_type(state: State, name: str) -> FunctionType | None:
@@ -42,7 +43,7 @@ def bind_pattern(state: State, node: Match, pattern: Pattern, of: Type) -> bool:
                 return False
             if len(made.parameters) != len(fields):
                 wanted = len(made.parameters)
-                message = f"{name} has {wanted} field{'s' * (wanted != 1)}: expected {wanted} but found {len(fields)}"
+                message = f"{name} has {number_of(wanted, 'field')}: expected {wanted} but found {len(fields)}"
                 state.complain(node, message)
                 return False
             fits = state.unify(node, of, made.result, f"the pattern {name}")

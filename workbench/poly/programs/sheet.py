@@ -11,6 +11,7 @@ from workbench.lang.printing.printer import show
 from workbench.poly.programs.program import Access, Array, Nest, Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree
 from workbench.poly.sets.names import said
+from workbench.wording import number_of
 
 
 def program_sheet(program: Program) -> str:
@@ -41,7 +42,7 @@ def _lines(program: Program) -> Iterator[str]:
 def _role(array: Array) -> str:
     if array.scope == "global":
         return array.role
-    return f"local, one for each iteration of {array.times} loops" if array.times else "local"
+    return f"local, one for each iteration of {number_of(array.times, 'loop')}" if array.times else "local"
 
 
 def _array(array: Array) -> str:
@@ -59,7 +60,7 @@ def _range(lower: Expr, extent: Expr) -> str:
 
 
 def _statement(statement: ProgramStatement) -> Iterator[str]:
-    yield f"  {statement.id} {statement.name}: {_body(statement)}"
+    yield f"  {statement.id} {statement.name}: {body_text(statement)}"
     such = _constraints(statement.domain)
     if statement.dims:
         yield f"     [{', '.join(statement.dims)}]{f' : {such}' if such else ''}"
@@ -68,7 +69,21 @@ def _statement(statement: ProgramStatement) -> Iterator[str]:
             yield f"     {access.kind}s {_access(access)}"
 
 
-def _body(statement: ProgramStatement) -> str:
+def own_text(statement: ProgramStatement) -> str:
+    """What a statement is in the operator's words, but of a reduction its own part: the initial value, or the update.
+
+    `C.init` of `C(m, n) +=! A(m, k) * B(k, n)` is `C(m, n) = 0.0`, `C` itself `C(m, n) += A(m, k) * B(k, n)`.
+    """
+    match statement.kind:
+        case "initialise":
+            return body_text(statement)
+        case "update":
+            return statement.text.replace("=! ", "= ", 1)
+    return statement.text
+
+
+def body_text(statement: ProgramStatement) -> str:
+    """What one instance does to its cells: `C(m, n) += A(m, k) * B(k, n)`."""
     targets = ", ".join(_cell(t, subscripts) for t, subscripts in statement.targets)
     values = ", ".join(show(v) for v in statement.values)
     match statement.reduction:

@@ -16,6 +16,7 @@ from workbench.runtime.host.processor import this_processor
 from workbench.runtime.measuring.timing import duration
 from workbench.target import Target
 from workbench.target_costs import QUANTITIES, Costs
+from workbench.wording import number_of
 
 CALL_SECONDS, TURN_SECONDS = 2e-4, 2e-3
 """A call is so long for the clock, and short enough to be left alone now and then on a busy machine; a probe's turn."""
@@ -61,7 +62,7 @@ def measured_costs(machine: Target, every: Sequence[Probe], seconds: float) -> C
     took |= {p.name: max(took[p.name] - took[p.beside], took[p.name] / 100) for p in every if p.beside}
     took = {name: took[name] for name in QUANTITIES if name in took}
     found = {name: _rounded(1 / x if name.endswith("bytes_per_second") else x) for name, x in took.items()}
-    cores = f"{machine.cores} core{'s' * (machine.cores > 1)}"
+    cores = number_of(machine.cores, "core")
     if "all_memory_bytes_per_second" not in found and "memory_bytes_per_second" in found:
         found["all_memory_bytes_per_second"] = found["memory_bytes_per_second"]
     return Costs(**found, origin=f"{this_processor().model}, {cores}, measured in {duration(seconds)}")

@@ -10,6 +10,7 @@ from typing import Literal
 from workbench.codegen.cuda.grid.launches import Launch
 from workbench.records import record
 from workbench.runtime.emulation.records import MOST_FINDINGS, RawFinding, RawLaunch
+from workbench.wording import number_of
 
 Kind = Literal[
     "race",
@@ -113,7 +114,7 @@ class Findings:
         return self.found[place]
 
     def __str__(self) -> str:
-        head = "nothing found" if not self.found else f"{len(self.found)} finding{'s' * (len(self.found) > 1)}"
+        head = "nothing found" if not self.found else number_of(len(self.found), "finding")
         lines = [str(finding) for finding in self.found]
         return "\n".join([head, *lines, f"proved: {self.proved}", f"tried: {self.tried}"])
 

@@ -15,6 +15,7 @@ from workbench.runtime.arrays.symbols import solve_symbols
 from workbench.runtime.kernels.aliasing import refuse_aliases
 from workbench.runtime.kernels.arguments import named_arguments, scalar_bits
 from workbench.runtime.kernels.copying import refuse_shared_outputs, run_copied
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.runtime.kernels.launch import CompiledKernel
@@ -54,7 +55,7 @@ def check(slot: Slot, array: Array, kernel: str) -> None:
         )
     if array.ndim != parameter.rank:
         raise CallError(
-            f"{kernel}: {parameter.name} has {array.ndim} dimension{'s' * (array.ndim != 1)} (shape {array.shape}), "
+            f"{kernel}: {parameter.name} has {number_of(array.ndim, 'dimension')} (shape {array.shape}), "
             f"expected {parameter.rank} (shape {slot.shape})"
         )
     if array.shape != slot.shape:
@@ -72,7 +73,7 @@ def _given_outputs(kernel: CompiledKernel, out: Any) -> list[Array | None]:
         several = (None,) * len(outputs)
     if len(several) != len(outputs):
         names = ", ".join(p.name for p in outputs)
-        has = f"{len(outputs)} output{'s' * (len(outputs) != 1)} ({names})"
+        has = f"{number_of(len(outputs), 'output')} ({names})"
         raise CallError(f"{kernel.name} has {has}; out= gives {len(several)}")
     missing = [p.name for p, o in zip(outputs, several, strict=True) if o is None and p.role == "inout"]
     if missing:

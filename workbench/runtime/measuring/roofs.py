@@ -24,6 +24,7 @@ from workbench.runtime.host.machine import this_machine, thread_count
 from workbench.runtime.host.processor import this_processor
 from workbench.schedules import Schedule, interchange, parallelize, schedule, split, vectorize
 from workbench.target import Target
+from workbench.wording import number_of
 
 FORMAT = 2
 TYPES = {"float32": "float", "float64": "double"}
@@ -130,7 +131,7 @@ def measured_ceilings(dtype: str, threads: int, *, seconds: float = 0.25, target
         rounds = max(3, round(CALL_BYTES / (threads * cells * 2 * width)))
         sweep = _schedule("sweep", dtype, _AHEAD, threads, cells, rounds)
         rates[name] = 2.0 * width * threads * (cells - LINE) * rounds / _best(sweep, dtype, threads, seconds)
-    origin = f"measured on {this_processor().model}, {threads} thread{'s' * (threads > 1)}"
+    origin = f"measured on {this_processor().model}, {number_of(threads, 'thread')}"
     return Ceilings(flops / fastest, rates, dtype, threads, origin)
 
 

@@ -17,6 +17,7 @@ from workbench.lang.operator import Monoid
 from workbench.poly.programs.program import Array
 from workbench.records import record
 from workbench.schedules.kernels.micro_kernels import MicroKernel
+from workbench.wording import number_of
 
 COMMUTATIVE = {"+", "*"}
 
@@ -49,7 +50,8 @@ def fit(kernel: MicroKernel, work: Work, arrays: Mapping[str, Array]) -> Fit | s
         return f"{work.target[0]} combines its values differently"
     indices = own.indices()
     if len(indices) != len(work.movers):
-        return f"{kernel.name} runs over {len(indices)} indices, the part over {len(work.movers)}"
+        own = number_of(len(indices), "index", "indices")
+        return f"{kernel.name} runs over {own}, the part over {len(work.movers)}"
     reason = f"{work.target[0]} does not hold {kernel.definition.strip()}"
     for order in permutations(work.movers):
         movers = dict(zip(indices, order, strict=True))

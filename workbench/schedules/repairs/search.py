@@ -10,6 +10,7 @@ from workbench.errors import WorkbenchError
 from workbench.poly.sets import isl
 from workbench.schedules.legality import Verdict
 from workbench.schedules.repairs.barrier_insertion import atomic_updates, fewest_barriers, split_the_reduction
+from workbench.schedules.repairs.nests_between import all_together, between_follows, nearest_nest
 from workbench.schedules.repairs.other_loops import (
     another_loop,
     fewer_common_loops,
@@ -21,6 +22,7 @@ from workbench.schedules.repairs.shifting import reverse_first, shift_first
 from workbench.schedules.repairs.skewing import skew_first, wavefront
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
+from workbench.wording import number_of
 
 SECONDS = 1.0
 MOST = 6
@@ -28,10 +30,10 @@ MOST = 6
 Idea = Callable[[Schedule, Transform, Verdict], Iterator[Transform]]
 
 KEEPING: tuple[Idea, ...] = (
-    split_the_reduction, skew_first, shift_first, reverse_first, distribute_first, lanes_within_distance,
-    every_statement, fewest_barriers, atomic_updates,
+    split_the_reduction, skew_first, shift_first, between_follows, all_together, reverse_first, distribute_first,
+    lanes_within_distance, every_statement, fewest_barriers, atomic_updates,
 )  # fmt: skip
-ELSEWHERE: tuple[Idea, ...] = (another_loop, fewer_loops, fewer_common_loops, wavefront)
+ELSEWHERE: tuple[Idea, ...] = (another_loop, fewer_loops, fewer_common_loops, nearest_nest, wavefront)
 
 
 class Repairs:
@@ -43,14 +45,27 @@ class Repairs:
 
     def __init__(self, schedule: Schedule, step: Transform, verdict: Verdict) -> None:
         self._found: list[Transform] = []
-        self._rest = _accepted(schedule, step, verdict)
+        self._tried: list[Transform] = []
+        self._rest = _accepted(schedule, step, verdict, self._tried)
         self._seconds = SECONDS
+        self._ended = False
 
     def __iter__(self) -> Iterator[Transform]:
         place = 0
         while place < len(self._found) or self._more():
             yield self._found[place]
             place += 1
+
+    @property
+    def why_none(self) -> str:
+        """Why there is no repair, in words; empty where there is one."""
+        if any(True for _ in self):
+            return ""
+        kinds = sorted({part.name for tried in self._tried for part in tried.steps()})
+        tried = f"{number_of(len(self._tried), 'other way')} with {', '.join(kinds)}" if kinds else ""
+        if not self._ended:
+            return f"none within {SECONDS:g} s{f': {tried} would be wrong, too' if tried else ''}"
+        return f"nothing known: {tried} would be wrong, too" if tried else "nothing known: no step would make up for it"
 
     def _more(self) -> bool:
         """Whether one more was found; the clock runs only here."""
@@ -62,7 +77,7 @@ class Repairs:
                 self._seconds -= time.perf_counter() - start
                 start = time.perf_counter()
                 if candidate is _END:
-                    self._seconds = 0
+                    self._seconds, self._ended = 0, True
                 elif isinstance(candidate, Transform):
                     self._found.append(candidate)
                     return True
@@ -74,12 +89,15 @@ class Repairs:
 _END = object()
 
 
-def _accepted(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform | None]:
+def _accepted(
+    schedule: Schedule, step: Transform, verdict: Verdict, tried: list[Transform]
+) -> Iterator[Transform | None]:  # fmt: skip
     """Each candidate that is accepted; None for one that is not, so that the caller may look at the clock."""
     seen: set[Transform] = set()
     for candidate in _candidates(schedule, step, verdict):
         if candidate not in seen:
             seen.add(candidate)
+            tried.append(candidate)
             yield candidate if accepted(schedule, candidate) else None
 
 

@@ -22,7 +22,7 @@ MOST_SHIFTS = 4
 def shift_first(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
     """`shift(...) | merge(...)`: the second nest delayed by what its reads reach ahead."""
     if isinstance(step, Merge):
-        yield from _delayed(schedule, step)
+        yield from delayed(schedule, step)
 
 
 def reverse_first(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
@@ -30,10 +30,10 @@ def reverse_first(schedule: Schedule, step: Transform, verdict: Verdict) -> Iter
     second = _second(schedule, step) if isinstance(step, Merge) and step.depth == 1 else None
     if isinstance(step, Merge) and second is not None and len(statements(second)) == 1:
         turned = Reverse(loop_of(step.second, second.loops[0].name))
-        yield from (recipe(turned, *shifts.steps()) for shifts in _delayed(turned.on(schedule), step))
+        yield from (recipe(turned, *shifts.steps()) for shifts in delayed(turned.on(schedule), step))
 
 
-def _delayed(schedule: Schedule, step: Merge) -> Iterator[Transform]:
+def delayed(schedule: Schedule, step: Merge) -> Iterator[Transform]:
     """The shifts that let the merge follow, loop by loop from the outside, and the merge."""
     shifts: tuple[Transform, ...] = ()
     shifted = schedule

@@ -22,6 +22,7 @@ from workbench.schedules.sketches.sketch import Sketch
 from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.target import Target
 from workbench.target_costs import QUANTITIES, Costs
+from workbench.wording import number_of
 
 MOST_RUNS = 48
 """Runs of the recipe that look for decisions behind decisions."""
@@ -72,7 +73,7 @@ class RecipeSketch(Sketch):
         return " | ".join([f"sketch({self.schedule.program.name})", *(step.python() for step in self.steps)])
 
     def __repr__(self) -> str:
-        return f"<Sketch of the default recipe for {self.schedule.program.name}: {self.space.size:,} points>"
+        return f"<Sketch of the default recipe for {self.schedule.program.name}: {number_of(self.space.size, 'point')}>"
 
 
 def recipe_sketch(

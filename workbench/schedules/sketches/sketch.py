@@ -16,6 +16,7 @@ from workbench.schedules.sketches.constraints import constraint
 from workbench.schedules.sketches.open_steps import choices_of, mapped
 from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.schedules.transform import Recipe, Transform, as_step
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
@@ -146,7 +147,7 @@ class Sketch:
         return f"sketch of {self.schedule.program.name}: {steps}\n{self.space}"
 
     def __repr__(self) -> str:
-        return f"<Sketch of {self.schedule.program.name}: {self.space.size:,} points>"
+        return f"<Sketch of {self.schedule.program.name}: {number_of(self.space.size, 'point')}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sketch):

@@ -11,6 +11,7 @@ from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.records import record
 from workbench.schedules.sketches.constraints import Constraint
 from workbench.schedules.transform import Transform
+from workbench.wording import number_of
 
 Point = dict[str, Any]
 TRIES = 1000
@@ -178,7 +179,7 @@ class Space:
 
     def __str__(self) -> str:
         lines = [*map(str, self.decisions), *(f"where {c}" for c in self.constraints)]
-        return "\n".join([f"space of {self.size:,} points", *(f"  {line}" for line in lines)])
+        return "\n".join([f"space of {number_of(self.size, 'point')}", *(f"  {line}" for line in lines)])
 
 
 def _product(factors: Any) -> int:

@@ -21,6 +21,9 @@ LEAST_CALLS, LEAST_SECONDS = 3, 0.03
 LONG_SECONDS = 2.0
 """One call that takes longer is counted itself."""
 
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Where the libraries of linear algebra below NumPy look for the threads they may take."""
+
 
 @record
 class Evaluate:
@@ -30,8 +33,16 @@ class Evaluate:
     seed: int = 0
 
 
-def answer(request: Evaluate) -> list[float]:
-    """What the helper process does: seconds of calls."""
+@record
+class Evaluated:
+    """Seconds of calls, and how many threads they kept busy: processor time over time."""
+
+    seconds: list[float]
+    busy: float
+
+
+def answer(request: Evaluate) -> Evaluated:
+    """What the helper process does: call the oracle, and count."""
     op = request.program.original.definition
     if op is None or op.language == "c":
         raise ScheduleError(f"{request.program.name} was written in C: NumPy has no text of it")
@@ -45,26 +56,34 @@ def answer(request: Evaluate) -> list[float]:
         op.evaluate(*arrays, out=out, **left)
         return time.perf_counter() - begun
 
+    begun = time.process_time()
     times = [call()]
-    if times[0] > LONG_SECONDS:
-        return times
-    times = []
-    while len(times) < LEAST_CALLS or sum(times) < LEAST_SECONDS:
-        times.append(call())
-    return times
+    if times[0] <= LONG_SECONDS:
+        begun, times = time.process_time(), []
+        while len(times) < LEAST_CALLS or sum(times) < LEAST_SECONDS:
+            times.append(call())
+    return Evaluated(times, (time.process_time() - begun) / max(sum(times), 1e-9))
 
 
 class NumpyRunner:
-    """Times the oracle once in a process that ends afterwards; `close`, from another thread, ends it before."""
+    """Times the oracle once in a process that ends afterwards; `close`, from another thread, ends it before.
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self.helper = Helper(NUMPY, memory=memory_limit(limits.memory_bytes))
+    NumPy's own libraries may take as many `threads` as a call of a kernel.
+    """
+
+    def __init__(self, limits: Limits, threads: int = 1) -> None:
+        self.limits, self.threads = limits, threads
+        variables = dict.fromkeys(THREAD_VARIABLES, str(threads))
+        self.helper = Helper(NUMPY, variables, memory_limit(limits.memory_bytes))
+        self.busy = 0
+        """Threads that the calls kept busy; 0 before they were measured."""
 
     def measure(self, program: Program, seed: int = 0) -> Result:
-        """Seconds of a call (the lower quartile, as of kernels), or what went wrong."""
+        """Seconds of a call (the lower quartile, between the fastest and the upper one, as of kernels), or what went
+        wrong.
+        """
         try:
-            times = self.helper.ask(Evaluate(program, seed), self.limits.run_seconds)
+            found = self.helper.ask(Evaluate(program, seed), self.limits.run_seconds)
         except TooLate as how:
             return Result(0, "timed out", f"NumPy {how}")
         except Died as how:
@@ -75,8 +94,12 @@ class NumpyRunner:
             return Result(0, "not built", str(error).partition("\n")[0])
         finally:
             self.helper.stop()
-        lower = statistics.quantiles(times, n=4)[0] if len(times) > 1 else times[0]
-        return Result(0, "measured", seconds=max(lower, min(times)), lower=min(times), upper=max(times))
+        self.busy = max(1, min(self.threads, round(found.busy)))
+        times = found.seconds
+        lower, _, upper = statistics.quantiles(times, n=4) if len(times) > 1 else times * 3
+        return Result(
+            0, "measured", seconds=max(lower, min(times)), lower=min(times), upper=min(max(upper, lower), max(times))
+        )
 
     def close(self) -> None:
         """End it."""

@@ -10,15 +10,27 @@ Came = Literal[
 ]
 
 
+class Faster(TypedDict):
+    """How many times faster than another that took so many threads (0 on a GPU), and between what by both spreads."""
+
+    times: float
+    lower: float
+    upper: float
+    threads: int
+
+
 class Timing(TypedDict):
-    """What came of a schedule; `factors` is how many times faster it is than the naive one, and than NumPy."""
+    """What came of a schedule on so many threads (0 on a GPU): seconds, and how many times faster it is than the naive
+    one and than NumPy.
+    """
 
     outcome: Came
     seconds: float | None
     lower: float | None
     upper: float | None
-    naive: float | None
-    numpy: float | None
+    threads: int
+    naive: Faster | None
+    numpy: Faster | None
     words: str
     hardware: str  # what the processor counted, or why it did not
 

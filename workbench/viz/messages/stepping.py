@@ -23,10 +23,11 @@ class Offer(TypedDict):
 
 
 class Offers(TypedDict, total=False):
-    """The next steps; empty until asked for."""
+    """The next steps, and the loops too short for any block; empty until asked for."""
 
     steps: list[Offer]
     complete: bool
+    short: list[str]
 
 
 class Wrong(TypedDict):
@@ -43,11 +44,12 @@ class Wrong(TypedDict):
 
 
 class Refusal(TypedDict, total=False):
-    """Why a step was not taken; empty when none was refused."""
+    """Why a step was not taken, and what may stand in its place, or why nothing; empty when none was refused."""
 
     step: str
     reason: str
     repairs: list[Repair]
+    without: str
     pairs: list[Wrong]
 
 

@@ -46,7 +46,7 @@ def grid(schedule: Schedule, kind: str, statement: str, x: str, y: str) -> Grid:
 def _tiles(schedule: Schedule, own: ProgramStatement, x: str, y: str) -> Grid:
     axes = _loops_of(schedule, own, x, y)
     order = path(schedule.tree, own.id)
-    sizes = [[n for n in TILES if n <= max(2, _iterations(schedule, own, loop))] for loop in axes]
+    sizes = [[n for n in TILES if n <= max(1, _iterations(schedule, own, loop))] for loop in axes]
     across, down = sizes[0], sizes[1] if len(axes) > 1 else [1]
 
     def step(width: int, height: int) -> Transform | None:

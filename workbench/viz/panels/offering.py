@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench import poly
@@ -13,6 +13,7 @@ from workbench.poly.programs.tree import path
 from workbench.schedules import NextSteps, Schedule, preview
 from workbench.schedules.legality import instance
 from workbench.schedules.offers import Gathering
+from workbench.schedules.steps.support.block_sizes import too_short
 from workbench.schedules.transform import Transform, from_json
 from workbench.viz.frames.coordinates import Coordinate, Point, component
 from workbench.viz.frames.frame import Asked, Frame
@@ -27,8 +28,8 @@ LOOKING_SECONDS = 0.4  # for next steps, unless more is asked for
 MOST_SECONDS = 5.0
 
 
-def offers_payload(found: NextSteps) -> Offers:
-    """The steps that may come next, and those that may not with the reason."""
+def offers_payload(found: NextSteps, short: Sequence[str] = ()) -> Offers:
+    """The steps that may come next, those that may not with the reason, and loops too short for any block."""
     steps: list[Offer] = [
         {
             "text": str(offer.step), "kind": offer.step.name, "step": offer.step.to_json(),
@@ -36,7 +37,7 @@ def offers_payload(found: NextSteps) -> Offers:
         }
         for offer in found
     ]  # fmt: skip
-    return {"steps": steps, "complete": found.complete}
+    return {"steps": steps, "complete": found.complete, "short": list(short)}
 
 
 def asked_offers(
@@ -50,7 +51,7 @@ def asked_offers(
         found = panel.gathering = Gathering(panel.schedule, kinds, min(seconds, MOST_SECONDS))
     found.advance(seconds if part is None else part)
     if not found.more or part is None:
-        panel.offers, panel.gathering = dict(offers_payload(found.result)), None
+        panel.offers, panel.gathering = dict(offers_payload(found.result, too_short(panel.schedule))), None
     return {"more": panel.gathering is not None}
 
 
@@ -65,6 +66,7 @@ def refusal_payload(schedule: Schedule, step: Transform, error: WorkbenchError, 
     if not isinstance(error, IllegalSchedule):
         return said
     said["repairs"] = [{"text": str(r), "step": r.to_json()} for r in error.repairs]
+    said["without"] = error.why_no_repair
     try:
         said["pairs"] = _wrong_pairs(preview(schedule, step), asked)
     except WorkbenchError:

@@ -16,6 +16,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.order.decompose_reduction import DecomposeReduction, in_the_way
 from workbench.schedules.steps.order.split import divided
+from workbench.schedules.steps.support.block_sizes import fitting
 from workbench.schedules.transform import Transform
 
 FACTORS = (2, 4)
@@ -81,7 +82,7 @@ class UnrollJam(Transform):
     def choices(cls, schedule: Schedule) -> Iterator[UnrollJam]:
         for site in sites(schedule.tree):
             if not any(loops(site.band.child)) and site.position + 1 < len(site.band.loops):
-                for factor in FACTORS:
+                for factor in fitting(schedule, site.loop, FACTORS):
                     yield cls(spelt(schedule.program, schedule.tree, site), factor)
 
     def __str__(self) -> str:

@@ -21,8 +21,11 @@ from workbench.schedules.edit import Site, at, find_loop, normal, put, require_n
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.order.split import divided, half
+from workbench.schedules.steps.support.block_sizes import fitting
 from workbench.schedules.steps.support.insertion import behind, first_user, within
 from workbench.schedules.transform import Transform
+
+PARTS = (8,)
 
 
 @record
@@ -98,7 +101,7 @@ class SplitReduction(Transform):
             if found and not any(a.array == t for s in found for t, _ in s.targets for a in _values(s)):
                 name = spelt(schedule.program, schedule.tree, site)
                 yield cls(name)
-                yield cls(name, 8)
+                yield from (cls(name, size) for size in fitting(schedule, site.loop, PARTS))
 
     def __str__(self) -> str:
         size = f", {self.size}" if self.size is not None else ""

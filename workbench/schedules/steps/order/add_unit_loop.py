@@ -17,6 +17,7 @@ from workbench.schedules.arguments import new_name, whole
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
+from workbench.wording import number_of
 
 
 @record
@@ -47,7 +48,7 @@ class AddUnitLoop(Transform):
         if not isinstance(self.value, int) or isinstance(self.value, bool):
             raise ScheduleError(f"add_unit_loop: value={shown(self.value)} does not fit; expected a whole number")
         if not isinstance(self.inside, int) or not 0 <= self.inside <= len(around):
-            stands = f"{self.statement} stands in {len(around)} loops"
+            stands = f"{self.statement} stands in {number_of(len(around), 'loop')}"
             raise ScheduleError(f"add_unit_loop: inside={shown(self.inside)} does not fit; {stands}")
         name = new_name(self.loop)
         tree = _around(schedule.tree, identifier, self)

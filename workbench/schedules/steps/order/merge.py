@@ -21,6 +21,7 @@ from workbench.schedules.edit import Path, at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
+from workbench.wording import number_of
 
 
 @record
@@ -55,7 +56,7 @@ class Merge(Transform):
         depth = len(self.loops) or self.depth
         fused = one_band(nests[0], nests[1], depth)
         if fused is None:
-            raise ScheduleError(f"{self}: the two nests do not both have {depth} outer loops")
+            raise ScheduleError(f"{self}: the two nests do not both have {number_of(depth, 'outer loop')}")
         between = parts.children[i + 1 : j]
         new = Sequence((*parts.children[:i], *between, fused, *parts.children[j + 1 :]))
         return schedule.with_tree(put(schedule.tree, path, new), self)

@@ -10,12 +10,15 @@ from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import Band
 from workbench.records import record
 from workbench.schedules.arguments import mapping, name_pair, whole
-from workbench.schedules.edit import Site, find_loops, neighbours, put, require_new
+from workbench.schedules.edit import Site, find_loops, put, require_new
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.order.decompose_reduction import in_the_way
 from workbench.schedules.steps.order.split import divided, half
+from workbench.schedules.steps.support.block_sizes import in_pairs
 from workbench.schedules.transform import Transform
+
+LARGEST = 32
 
 
 @record
@@ -76,8 +79,7 @@ class Tile(Transform):
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Tile]:
-        for a, b in neighbours(schedule.program, schedule.tree):
-            yield cls(((a, 32), (b, 32)))
+        yield from map(cls, in_pairs(schedule, LARGEST))
 
     @classmethod
     def from_arguments(cls, arguments: dict[str, Any]) -> Tile:

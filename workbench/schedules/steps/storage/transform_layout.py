@@ -19,6 +19,7 @@ from workbench.records import record
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
+from workbench.wording import number_of
 
 
 @record
@@ -58,7 +59,7 @@ class TransformLayout(Transform):
             raise ScheduleError(f"transform_layout: {error}") from None
         rank = array.rank - array.times
         if len(names) != rank:
-            raise ScheduleError(f"{self}: {array.name} has {rank} dimensions, the map names {len(names)}")
+            raise ScheduleError(f"{self}: {array.name} has {number_of(rank, 'dimension')}, the map names {len(names)}")
         sizes: dict[str, Expr] = {name: Const(value, INT32) for name, value in program.sizes.items()}
         return Layout(names, tuple(substitute(e, sizes) for e in coordinates))
 

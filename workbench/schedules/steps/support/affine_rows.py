@@ -20,6 +20,7 @@ from workbench.schedules.arguments import moderate
 from workbench.schedules.edit import normal
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
+from workbench.wording import number_of
 
 WIDEST = 4  # loops of a wavefront that is offered
 
@@ -46,7 +47,8 @@ class AffineRows(Transform):
             around = path(tree, own.id)
             if len(rows) != len(around):
                 loops = ", ".join(x.name for x in around)
-                raise ScheduleError(f"{self}: {name} stands in {len(around)} loops ({loops}), not {len(rows)}")
+                stands = f"{name} stands in {number_of(len(around), 'loop')} ({loops})"
+                raise ScheduleError(f"{self}: {stands}, not {len(rows)}")
             for loop, row in zip(around, rows, strict=True):
                 moderate(self, loop.name, row)
             tree = with_dates(tree, own.id, rows)

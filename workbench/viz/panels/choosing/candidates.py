@@ -20,6 +20,7 @@ from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.choosing.gains import CACHES, around
 from workbench.viz.panels.domain.traffic import estimated_traffic
 from workbench.viz.panels.gestures import loop_name, statement_named
+from workbench.wording import number_of
 
 MOST_TILED = 3  # loops of one tile: rows, columns, depth
 MOST_SIZES = 5
@@ -137,7 +138,7 @@ def blocks(schedule: Schedule, target: Target, own: ProgramStatement, loops: Seq
     for around_it in around(base.program, own.id, [_same(base, own, x) for x in loops]):
         name = loop_name(schedule, own, around_it.loop)
         count = int(around_it.count)
-        sizes = {n: f"{n // lanes} vector{'s' if n > lanes else ''}" for n in doubled(lanes, count // 2)[:MOST_SIZES]}
+        sizes = {n: number_of(n // lanes, "vector") for n in doubled(lanes, count // 2)[:MOST_SIZES]}
         for step, cache in fits:
             if size := _sizes_of(step).get(name):
                 sizes[size] = f"{sizes.get(size, '')}, fits {cache}".lstrip(", ")

@@ -23,6 +23,7 @@ from workbench.target import Target
 from workbench.viz.messages.stepping import LoopTraffic
 from workbench.viz.panels.domain.boxes import Values, at_iteration, iterations
 from workbench.viz.panels.domain.traffic import everywhere, node_rows
+from workbench.wording import number_of
 
 CACHES = ("L1", "L2", "L3")
 NOTICED = 0.01
@@ -99,11 +100,11 @@ def _reasons(now: Estimate, after: Estimate) -> Iterator[str]:
         yield "its lanes are not neighbours in memory"
     elif wider := [w for b, w in pairs if w.lanes != b.lanes]:
         most = max(w.lanes for w in wider)
-        yield f"{most} lanes" if most > 1 else "one lane"
+        yield number_of(most, "lane") if most > 1 else "one lane"
     if shared := [w for b, w in pairs if w.threads != b.threads]:
         often = max(w.regions for w in shared)
         begun = f", begun {often:.0f} times" if often > 1 else ""
-        yield f"{max(w.threads for w in shared)} threads{begun}"
+        yield f"{number_of(max(w.threads for w in shared), 'thread')}{begun}"
     yield from _traffic(now, after)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from workbench.errors import BuildError
 from workbench.records import record
 from workbench.target import Target
+from workbench.wording import number_of
 
 MCA = "llvm-mca"
 SECONDS = 20
@@ -93,7 +94,7 @@ def _told(loop: InnerLoop, text: str, summary: dict[str, str] | str) -> Iterator
     cycles = float(summary["Total Cycles"]) / ITERATIONS
     place = max((of for _, of in loop.rows), default=0)
     yield f"{loop.label}: {cycles:.2f} cycles an iteration, at best {summary['Block RThroughput']}", place
-    yield f"    {len(loop.instructions)} instructions, {summary['IPC']} a cycle", place
+    yield f"    {number_of(len(loop.instructions), 'instruction')}, {summary['IPC']} a cycle", place
     yield from _table(text, loop)
 
 

@@ -22,6 +22,7 @@ from workbench.schedules import Schedule
 from workbench.viz.messages.exporting import Doing, Export, ExportData, FileText, WayOut
 from workbench.viz.panels.exporting.looking import Look, look, text_of
 from workbench.viz.panels.exporting.ways import Way, way_named, ways
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.viz.panels.widget import Panel
@@ -149,7 +150,7 @@ class Exports:
         if others:
             return {"asks": (str(target), others)}
         self._own |= put(files, target)
-        return {"done": f"{len(files)} files are written into {target}"}
+        return {"done": f"{number_of(len(files), 'file')} written into {target}"}
 
     def _registered(self, job: Job) -> dict[str, Any]:
         panel, name = self._panel(), job.way.name

@@ -28,7 +28,8 @@ class Bench:
         self.about = str(problem)
         self.on_gpu = on_gpu
         self.program = problem.program
-        self.numpy = NumpyRunner(limits)
+        self.threads = problem.threads
+        self.numpy = NumpyRunner(limits, problem.threads)
         self.runner: Runner = GpuRunner(1) if on_gpu else LocalRunner(1)
         self._numbers = count(1)
         self.runner.open(
@@ -44,6 +45,11 @@ class Bench:
     def of_numpy(self) -> Result:
         """The oracle itself."""
         return self.numpy.measure(self.program)
+
+    def threads_of(self, schedule: Schedule) -> int:
+        """Threads of the processor in a call of a schedule's kernel; 0 where a GPU runs it."""
+        shared = any(loop.kind == "parallel" or loop.kind in AXES for loop in loops(schedule.tree))
+        return 0 if self.on_gpu and wants_gpu(schedule) else self.threads if shared else 1
 
     def close(self) -> None:
         """End what runs, and all processes, without waiting for them."""

@@ -51,7 +51,7 @@ class Known:
             return None
         naive = self._schedules.get((schedule.start, target)) if schedule.trace else None
         numpy = self._numpy.get(schedule.original)
-        return replace(came, naive=naive.seconds if naive else None, numpy=numpy.seconds if numpy else None)
+        return replace(came, naive=naive, numpy=numpy)
 
     def on(self, target: Target) -> dict[Schedule, Measured]:
         """All that was measured for a machine."""

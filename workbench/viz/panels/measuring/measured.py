@@ -10,7 +10,8 @@ from workbench.runtime.measuring.counters import Counts
 from workbench.runtime.measuring.timing import duration
 from workbench.tune.measuring.runner import Result
 from workbench.viz.draw.quantities import bytes_text, count_text
-from workbench.viz.messages.measuring import Came, Timing
+from workbench.viz.messages.measuring import Came, Faster, Timing
+from workbench.wording import number_of
 
 WORDS: dict[Came, str] = {
     "illegal": "it is not legal",
@@ -24,13 +25,30 @@ WORDS: dict[Came, str] = {
 MOST_WORDS = 400
 
 
+@record
+class Factor:
+    """How many times faster something is than another, which took so many `threads` (0 where a GPU ran it).
+
+    `lower` and `upper` are what the spread of both times leaves open.
+    """
+
+    times: float
+    lower: float
+    upper: float
+    threads: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.times:.3g} ({self.lower:.3g} to {self.upper:.3g})"
+
+
 @record(repr=False)
 class Measured:
     """`outcome` is "measured", or what went wrong, of which `message` says more.
 
-    `seconds` are those of a call whose results agreed with the oracle's, between `lower` and `upper`; `naive` and
-    `numpy` those of the naive schedule and of NumPy (`operator.evaluate`) on the same arguments, where they are known.
-    `hardware` is a line on what the processor counted of a call, or why it did not.
+    `seconds` are those of a call on so many `threads` (0 where a GPU runs it) whose results agreed with the oracle's:
+    the lower quartile, between the fastest (`lower`) and the upper quartile.  `naive` and `numpy` are what came of the
+    naive schedule and of NumPy (`operator.evaluate`) on the same arguments, where they are known.  `hardware` is a line
+    on what the processor counted of a call, or why it did not.
     """
 
     outcome: Came
@@ -38,19 +56,30 @@ class Measured:
     lower: float | None = None
     upper: float | None = None
     message: str = ""
-    naive: float | None = None
-    numpy: float | None = None
+    naive: Measured | None = None
+    numpy: Measured | None = None
     hardware: str = ""
+    threads: int = 0
 
     @property
     def over_naive(self) -> float | None:
         """How many times faster than the naive schedule."""
-        return self.naive / self.seconds if self.naive and self.seconds else None
+        found = self.over(self.naive)
+        return None if found is None else found.times
 
     @property
     def over_numpy(self) -> float | None:
         """How many times faster than NumPy."""
-        return self.numpy / self.seconds if self.numpy and self.seconds else None
+        found = self.over(self.numpy)
+        return None if found is None else found.times
+
+    def over(self, other: Measured | None) -> Factor | None:
+        """How many times faster than another measurement, where both have a time."""
+        if other is None or not other.seconds or not self.seconds:
+            return None
+        lower = (other.lower or other.seconds) / (self.upper or self.seconds)
+        upper = (other.upper or other.seconds) / (self.lower or self.seconds)
+        return Factor(other.seconds / self.seconds, lower, upper, other.threads)
 
     def __bool__(self) -> bool:
         return self.outcome == "measured"
@@ -58,26 +87,37 @@ class Measured:
     def __str__(self) -> str:
         if not self:
             return f"{WORDS.get(self.outcome, self.outcome)}: {self.message}" if self.message else WORDS[self.outcome]
-        factors = (("the naive schedule", self.over_naive), ("NumPy", self.over_numpy))
-        beside = [f"{factor:.3g} times as fast as {name}" for name, factor in factors if factor]
-        return ", ".join([f"right, {duration(self.seconds or 0.0)} a call", *beside])
+        factors = (("the naive schedule", self.over(self.naive)), ("NumPy", self.over(self.numpy)))
+        beside = [f"{found} times as fast as {name}{on(found.threads)}" for name, found in factors if found]
+        return ", ".join([f"results checked, {duration(self.seconds or 0.0)} a call{on(self.threads)}", *beside])
 
     def __repr__(self) -> str:
         return f"<Measured: {self}>"
 
 
-def came_of(result: Result) -> Measured:
-    """What a runner found, beside nothing yet."""
-    return Measured(result.outcome, result.seconds, result.lower, result.upper, result.message)
+def on(threads: int) -> str:
+    """` on 2 threads`; nothing where a GPU runs it, or nobody knows."""
+    return f" on {number_of(threads, 'thread')}" if threads else ""
+
+
+def came_of(result: Result, threads: int = 0) -> Measured:
+    """What a runner found of a call on so many threads, beside nothing yet."""
+    return Measured(result.outcome, result.seconds, result.lower, result.upper, result.message, threads=threads)
 
 
 def timing_payload(measured: Measured) -> Timing:
     """The same for the front end."""
     return {
         "outcome": measured.outcome, "seconds": measured.seconds, "lower": measured.lower, "upper": measured.upper,
-        "naive": measured.over_naive, "numpy": measured.over_numpy, "words": str(measured)[:MOST_WORDS],
-        "hardware": measured.hardware,
+        "naive": _told(measured.over(measured.naive)), "numpy": _told(measured.over(measured.numpy)),
+        "words": str(measured)[:MOST_WORDS], "hardware": measured.hardware, "threads": measured.threads,
     }  # fmt: skip
+
+
+def _told(factor: Factor | None) -> Faster | None:
+    if factor is None:
+        return None
+    return {"times": factor.times, "lower": factor.lower, "upper": factor.upper, "threads": factor.threads}
 
 
 # -- What the hardware counted of a call, in one line beside what the program says of itself --

@@ -233,7 +233,8 @@ class Measuring:
             return
         self._say("timing NumPy")
         try:
-            came = came_of(self._bench(naive).of_numpy())
+            bench = self._bench(naive)
+            came = came_of(bench.of_numpy(), bench.numpy.busy)
         except WorkbenchError as error:
             came = Measured("not measured", message=str(error).partition("\n")[0])
         with self._changed:
@@ -259,7 +260,8 @@ class Measuring:
         about = ", ".join(filter(None, (bench.about, note, instead)))
         self._say(f"building, checking and timing {words}", about)
         result = bench.measured(base)
-        return replace(came_of(result), hardware=hardware_words(result.counts, base.program, job.target.line_bytes))
+        came = came_of(result, bench.threads_of(base))
+        return replace(came, hardware=hardware_words(result.counts, base.program, job.target.line_bytes))
 
     def _bench(self, job: Job) -> Bench:
         """The bench for a schedule, kept for the ones that come next; those of other programs end."""

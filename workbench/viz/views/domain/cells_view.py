@@ -27,6 +27,7 @@ from workbench.viz.views.domain.order_data import tile_depth
 from workbench.viz.views.domain.replay_data import Board, Reel, reel
 from workbench.viz.views.domain.replay_drawing import READ, WRITE, named, points
 from workbench.viz.views.domain.small_problem import Value
+from workbench.wording import number_of
 
 BOTH = "a1"
 Who = tuple[str, Point]
@@ -137,7 +138,7 @@ def cells_scene(execution: Execution, found: Selection) -> Scene:
 
 
 def _title(program: Program, found: Selection) -> str:
-    many = f"{len(found.instances)} instance{'s' * (len(found.instances) > 1)}"
+    many = number_of(len(found.instances), "instance")
     return f"cells of {program.name} at {_words(found.at)}: {many}"
 
 

@@ -16,6 +16,7 @@ from workbench.viz.draw.scene import XY, Line, Mark, Marker, Polygon, Scene, Tex
 from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.domain_data import Arrow, Domain, Layer, Panel, domain_data
 from workbench.viz.views.domain.small_problem import drawn_of
+from workbench.wording import number_of
 
 # Kind → (colour role, width, dashes, opacity).
 STROKES: dict[DependenceKind, tuple[str, float, tuple[float, float] | None, float]] = {
@@ -190,7 +191,7 @@ def captions(found: Domain) -> list[str]:
     if any(p.within is None for p in found.panels):
         notes.append("There are too many dependences to draw; choose smaller sizes.")
     if within:
-        notes.append(f"{within} points hold dependences between instances of their own.")
+        notes.append(f"Dependences between instances of one place: at {number_of(within, 'point')}.")
     hidden = [name for p in found.panels for name in p.hidden]
     if hidden:
         notes.append(f"Not shown (on neither axis): {', '.join(hidden)}.")

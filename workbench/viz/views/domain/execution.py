@@ -22,6 +22,7 @@ from workbench.viz.frames.small_sizes import drawn_for
 from workbench.viz.views.domain.domain_data import chosen_groups
 from workbench.viz.views.domain.order_data import shaped_dims
 from workbench.viz.views.domain.small_problem import DETAIL, Value, resized_words, small_enough
+from workbench.wording import number_of
 
 MOST_MOMENTS = 2000
 ROUNDS = 4
@@ -81,7 +82,7 @@ def executed(value: Value, asked: Asked, limit: int = MOST_MOMENTS) -> Execution
             break
         found = replace(fewer, notes=(note, *fewer.notes))
     if len(found.moments) > limit:
-        count = f"{len(found.moments)} moments here, more than {limit}"
+        count = f"{number_of(len(found.moments), 'moment')} here, more than {limit}"
         raise WorkbenchError(f"{found.program.name} has {count}; give smaller sizes")
     return found
 

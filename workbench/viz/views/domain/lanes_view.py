@@ -20,6 +20,7 @@ from workbench.viz.frames.coordinates import Point, Subject, component, subject
 from workbench.viz.frames.frame import Asked, Frame, frames
 from workbench.viz.views.domain.domain_data import Cell, chosen_groups
 from workbench.viz.views.domain.small_problem import drawn_of
+from workbench.wording import number_of
 
 Number = tuple[int, ...]
 NOTE = (
@@ -123,7 +124,7 @@ def _text(placed: list[Placed], notes: list[str]) -> str:
         size = " x ".join(map(str, most)) or "1"
         count = len({*p.blocks.values()})
         lines.append(
-            f"{p.statement}: {count} block{'s' * (count != 1)} of {size} thread{'s' * (size != '1')}, as drawn"
+            f"{p.statement}: {number_of(count, 'block')} of {size} thread{'s' * (size != '1')}, as drawn"
         )
     return "\n".join([*lines, *notes])
 

@@ -9,6 +9,7 @@ from workbench.viz.draw.scene import Box, Line, Mark, Marker, Scene, Text, above
 from workbench.viz.views.domain.array_grids import grids_scene
 from workbench.viz.views.domain.domain_data import Cell
 from workbench.viz.views.domain.replay_data import Board, Reel, Shot, Touched
+from workbench.wording import number_of
 
 READ, WRITE, HELD = "a0", "a2", "a3"
 THREADS = ("s3", "s4", "s5", "s2", "s0", "s1")
@@ -177,7 +178,8 @@ def counter(reel: Reel, number: int) -> Scene:
 def counter_text(reel: Reel, number: int) -> str:
     """`moment 12 of 105 · 30 of 36 touches found their line in a cache of 16 lines of 16 bytes`."""
     hits, touches = reel.hits(number)
-    cache = f"{reel.cache.lines} lines of {reel.cache.line} bytes"
+    cache = f"{number_of(reel.cache.lines, 'line')} of {number_of(reel.cache.line, 'byte')}"
     return (
-        f"moment {number + 1} of {len(reel.shots)} · {hits} of {touches} touches found their line in a cache of {cache}"
+        f"moment {number + 1} of {len(reel.shots)} · {hits:,} of {number_of(touches, 'touch', 'touches')} "
+        f"found their line in a cache of {cache}"
     )

@@ -8,6 +8,7 @@ from workbench.viz.draw.palette import array_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import Box, Mark, Scene, Text, above, paragraph
 from workbench.viz.views.gpu.warp_phases import BANKS, Turn, chosen, said, turns
+from workbench.wording import number_of
 
 CELL, ROW, LEFT = 21.0, 19.0, 54.0
 MOST_TURNS = 16
@@ -35,7 +36,7 @@ def banks(schedule: Schedule, /, statement: str | None = None, *, most: int = 4)
 def _heading(access: WarpAccess, number: int) -> str:
     least = max(1, access.element_bytes // 4)
     conflict = "no conflict" if number <= least else f"{number / least:.3g} times as many as without conflicts"
-    return f"{said(access)}: {number} turn{'s' * (number != 1)}, {conflict}"
+    return f"{said(access)}: {number_of(number, 'turn')}, {conflict}"
 
 
 def _text(accesses: tuple[WarpAccess, ...], notes: list[str]) -> str:

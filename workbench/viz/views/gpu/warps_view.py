@@ -8,6 +8,7 @@ from workbench.viz.draw.palette import array_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import Box, Mark, Scene, Text, above, paragraph
 from workbench.viz.views.gpu.warp_phases import LINE, SECTOR, Sector, chosen, said, sectors
+from workbench.wording import number_of
 
 WIDTH, HEIGHT, GAP = 80.0, 34.0, 7.0
 IN_ROW = 8
@@ -38,7 +39,7 @@ def _heading(access: WarpAccess) -> str:
     found = sectors(access)
     used = len({(s.number, at) for s in found for _, at in s.touched}) * min(access.element_bytes, SECTOR)
     moved = len(found) * SECTOR
-    many = f"{len(found)} sector{'s' * (len(found) != 1)}"
+    many = number_of(len(found), "sector")
     return f"{said(access)}: {many}, {used} of {moved} bytes used ({used / max(1, moved):.0%})"
 
 

@@ -10,6 +10,7 @@ from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.quantities import bytes_text
 from workbench.viz.draw.scene import MONO_WIDTH, Box, Line, Mark, Path, Scene, Text, above, paragraph
 from workbench.viz.draw.tables import Table, table_text
+from workbench.wording import number_of
 
 WIDE, HIGH, LEFT, TOP = 700.0, 320.0, 70.0, 34.0
 WIDEST_STEP = 64.0
@@ -44,7 +45,7 @@ def arena_text(plan: MemoryPlan) -> str:
 
 
 def _heading(plan: MemoryPlan) -> str:
-    return f"arena of {bytes_text(plan.bytes)} for {len(plan.places)} buffers ({plan.planner})"
+    return f"arena of {bytes_text(plan.bytes)} for {number_of(len(plan.places), 'buffer')} ({plan.planner})"
 
 
 def arena_scene(plan: MemoryPlan) -> Scene:

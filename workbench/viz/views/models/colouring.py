@@ -17,6 +17,7 @@ from workbench.viz.draw.palette import array_shape, statement_role
 from workbench.viz.draw.quantities import bytes_text
 from workbench.viz.views.models.model_graph import Colouring, GraphNode, Meaning, ModelGraph
 from workbench.viz.views.models.reading_graph import model_graph
+from workbench.wording import number_of
 
 KINDS = {
     OpPattern.OUT_FUSABLE: "products, windows, normalised rows",
@@ -60,7 +61,8 @@ def by_change(model: Model, before: Model, step: str) -> ModelGraph:
             old[_signature(node)] -= 1
             words[node.id] = "new" if made else "as before"
     gone = sum(count for count in old.values() if count > 0)
-    graph = replace(graph, facts=(f"{step}: {list(words.values()).count('new')} calls are new, {gone} are gone",))
+    new = number_of(list(words.values()).count("new"), "new call")
+    graph = replace(graph, facts=(f"{step}: {new}, {gone} gone",))
     return coloured(graph, f"calls after {step}", dict(sorted(words.items(), key=lambda item: item[1] != "new")))
 
 
@@ -88,7 +90,8 @@ def fusion_graph(result: FusionResult) -> ModelGraph:
         replace(n, details=(*n.details, _group(result.groups[of[n.id]], of[n.id]))) if n.id in of else n
         for n in graph.nodes
     )
-    head = f"{result.rule}: {result.calls} calls in {result.kernels} kernels, {_bytes(result.bytes_saved)} less"
+    count = f"{number_of(result.calls, 'call')} in {number_of(result.kernels, 'kernel')}"
+    head = f"{result.rule}: {count}, {_bytes(result.bytes_saved)} less"
     title = "groups that are one kernel each" if meanings else ""
     return replace(graph, nodes=nodes, edges=edges, facts=(head,), colouring=Colouring(title, meanings, of))
 
@@ -123,7 +126,7 @@ def partition_graph(divided: Partition) -> ModelGraph:
     order = dict(sorted(words.items(), key=lambda item: place.get(item[1], len(place))))
     totals = [f"expected, {name}: {duration(seconds)}" for name, seconds in divided.totals.items()]
     count = len(divided.regions)
-    head = f"{count} region{'s' * (count != 1)} by {divided.by}, {len(divided.left)} calls left to the host"
+    head = f"{number_of(count, 'region')} by {divided.by}, {number_of(len(divided.left), 'call')} left to the host"
     made = replace(graph, nodes=tuple(nodes), facts=(head, *totals, *map(str, divided.reports)))
     return coloured(made, "engines", order)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.viz.views.models.model_graph import Colouring, GraphEdge, GraphNode, ModelGraph, Path
+from workbench.wording import number_of
 
 MOST_NODES = 32
 """Nodes of a picture for which modules are folded, unless somebody says which."""
@@ -57,7 +58,7 @@ def _folded(path: Path, inside: list[GraphNode], leaving: set[str]) -> GraphNode
 
 def _count(inside: list[GraphNode]) -> str:
     calls = sum(len(node.calls) for node in inside)
-    return f"{calls} call{'s' * (calls != 1)}" if calls else f"{len(inside)} nodes"
+    return number_of(calls, "call") if calls else number_of(len(inside), "node")
 
 
 def _edges(graph: ModelGraph, ids: dict[str, str]) -> tuple[GraphEdge, ...]:

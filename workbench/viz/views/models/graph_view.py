@@ -17,6 +17,7 @@ from workbench.viz.views.models.folding import MOST_NODES, default_folds, folded
 from workbench.viz.views.models.graph_drawing import graph_scene
 from workbench.viz.views.models.model_graph import GraphNode, ModelGraph
 from workbench.viz.views.models.reading_graph import model_graph
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.graph.running.built_models import BuiltModel
@@ -73,7 +74,7 @@ def with_times(graph: ModelGraph, profile: Profile) -> ModelGraph:
         waiting = times.get((node.name, node.label), []) if node.kind == "call" else []
         nodes.append(replace(node, milliseconds=waiting.pop(0)) if waiting else node)
     left = sum(len(rest) for rest in times.values())
-    more = (f"{left} nodes of the profile are not in this graph",) if left else ()
+    more = (f"not in this graph: {number_of(left, 'node')} of the profile",) if left else ()
     return replace(graph, nodes=tuple(nodes), facts=(*graph.facts, *more))
 
 

@@ -11,6 +11,7 @@ from workbench.viz.draw.palette import array_shape, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import SANS_WIDTH, Box, Line, Mark, Marker, Scene, Text, above, paragraph
 from workbench.viz.draw.tables import Table, table_text
+from workbench.wording import number_of
 
 WIDE, TOP, ROW, BAR = 640.0, 4.0, 24.0, 15.0
 MOST_ROWS, FONT, TEXT_BAR = 14, 11.5, 40
@@ -67,8 +68,9 @@ def timeline_text(profile: Profile) -> str:
 
 
 def _heading(profile: Profile) -> str:
-    calls = f" of {len(profile.pieces)} calls of compiled pieces" if profile.pieces else ""
-    return f"{profile.milliseconds:.4f} ms a call, {profile.inside:.4f} ms of it in {len(profile.nodes)} nodes{calls}"
+    calls = f" of {number_of(len(profile.pieces), 'call')} of compiled pieces" if profile.pieces else ""
+    nodes = number_of(len(profile.nodes), "node")
+    return f"{profile.milliseconds:.4f} ms a call, {profile.inside:.4f} ms of it in {nodes}{calls}"
 
 
 def _row(node: NodeTime, rows: dict[str, float]) -> str:

@@ -9,6 +9,7 @@ from workbench.viz.views.performance.ablation_data import Removal
 from workbench.viz.views.performance.ablation_drawing import ratio_words, step_words
 from workbench.viz.views.performance.explanation_data import Explanation
 from workbench.viz.views.performance.hot_loops import StatementLoop
+from workbench.wording import number_of
 
 # A step that changes less than this is within what one machine does to another's measurement.
 WORTH = 1.1
@@ -29,7 +30,7 @@ def explanation_text(found: Explanation) -> str:
 
 def headline(found: Explanation) -> str:
     """What was measured, and how fast it is."""
-    program, threads = found.program, f"{found.threads} thread{'s' * (found.threads > 1)}"
+    program, threads = found.program, number_of(found.threads, "thread")
     sizes = ", ".join(f"{k}={v}" for k, v in program.sizes.items())
     rate = f"{count_text(found.flops_per_second / 1e9)} GFLOP/s" if found.flops else ""
     speed = rate or f"{count_text(found.bytes_per_second / 1e9)} GB/s"
@@ -67,23 +68,15 @@ def _loop(loop: StatementLoop, bits: int) -> str:
     own = f"{names} ({loop.share:.0%} of the work)"
     if not code.fused + code.others:
         width = f"{code.bits}-bit moves" if code.bits else "scalar moves"
-        touches = f"{_several(code.loads, 'load')}, {_several(code.stores, 'store')}"
+        touches = f"{number_of(code.loads, 'load')}, {number_of(code.stores, 'store')}"
         return f"{own} computes nothing in its innermost loop: {width}, {touches}."
     width = f"{code.bits}-bit vectors" if code.vectorised else "one number at a time"
     narrow = f" (of {bits} bits that the machine has)" if code.vectorised and code.bits < bits else ""
     counts = ((code.fused, "multiply-add"), (code.others, "other operation"))
-    computed = " and ".join(_several(n, what) for n, what in counts if n)
+    computed = " and ".join(number_of(n, what) for n, what in counts if n)
     each = "" if code.loads_per_fused is None else f" ({code.loads_per_fused:.2g} a multiply-add)"
-    spilt = f"{_several(code.spills, 'move')} between registers and the stack" if code.spills else "no spills"
-    return f"{own} computes with {width}{narrow}: {computed}, {_several(code.loads, 'load')}{each}, {spilt}."
-
-
-def _several(count: int, what: str) -> str:
-    """
-    >>> _several(1, "load"), _several(8, "load")
-    ('1 load', '8 loads')
-    """
-    return f"{count} {what}{'s' * (count != 1)}"
+    spilt = f"{number_of(code.spills, 'move')} between registers and the stack" if code.spills else "no spills"
+    return f"{own} computes with {width}{narrow}: {computed}, {number_of(code.loads, 'load')}{each}, {spilt}."
 
 
 def _steps(removals: tuple[Removal, ...]) -> list[str]:

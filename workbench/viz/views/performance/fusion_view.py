@@ -32,6 +32,7 @@ from workbench.viz.views.performance.fusion_data import (
     savings,
     tile_of,
 )
+from workbench.wording import number_of
 
 UNIT = 26.0
 AGAIN = "ink"
@@ -194,10 +195,11 @@ def fusion_text(found: Fusion) -> str:
     where = ", ".join(f"{n}={v}" for n, v in found.at.items()) or "everything"
     times = max(found.producer.times.values(), default=1)
     need = f"{len(found.producer.needed)} of {len(found.producer.times)} instances of {found.producer.name}"
+    instances = number_of(len(found.consumer.needed), "instance")
     return "\n".join([
         f"{found.step}: {found.title}",
-        f"  the tile {where} ({len(found.consumer.needed)} instances of {found.consumer.name}) needs {need}",
-        f"  one of them is computed up to {times} time{'s' * (times > 1)} in all",
+        f"  the tile {where} ({instances} of {found.consumer.name}) needs {need}",
+        f"  one of them is computed up to {number_of(times, 'time')} in all",
         *table_text(instance_table(found), "  "),
         *table_text(saving_table(found), "  "),
     ])  # fmt: skip

@@ -11,6 +11,7 @@ from workbench.records import record
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import MONO_WIDTH, Box, Line, Mark, Scene, Text
 from workbench.viz.draw.tables import Table, table_text
+from workbench.wording import number_of
 
 ROW, FONT, BAR, LONGEST = 22.0, 12.5, 360.0, 44
 
@@ -74,7 +75,7 @@ def ladder_scene(found: Ladder) -> Scene:
     marks += _lines(found, left, bottom)
     for number, ((name, rate), gain) in enumerate(zip(found.rungs, (None, *found.gains), strict=True)):
         marks += _rung(found, name, rate, gain, left, head + ROW * number)
-    label = f"{found.unit} of {len(found.rungs)} schedules, the last {_number(found.rungs[-1][1])}"
+    label = f"{found.unit} of {number_of(len(found.rungs), 'schedule')}, the last {_number(found.rungs[-1][1])}"
     return Scene(left + BAR + 112, bottom + 6, tuple(marks), label)
 
 

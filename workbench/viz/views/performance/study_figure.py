@@ -12,6 +12,7 @@ from workbench.runtime.measuring.timing import duration
 from workbench.tune.importance import importance
 from workbench.tune.trials import OUTCOMES, Trial, default_of
 from workbench.viz.draw.palette import COLOURS
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,7 +146,7 @@ def _trials(axes: Axes, study: Study, ink: Mapping[str, str], lines: Mapping[str
 
 
 def _outcomes(axes: Axes, study: Study, ink: Mapping[str, str], _: Mapping[str, float]) -> None:
-    _named(axes, ink, "outcomes", f"trials, without {study.twins} twins" if study.twins else "trials")
+    _named(axes, ink, "outcomes", f"trials, without {number_of(study.twins, 'twin')}" if study.twins else "trials")
     counts = study.outcomes
     names = [name for name in reversed(OUTCOMES) if name != "estimated" or study.ranked]
     colours = [ink[FAILED_COLOURS.get(name, "s0")] for name in names]

@@ -20,6 +20,7 @@ from workbench.viz.views.domain.domain_data import domain_data
 from workbench.viz.views.domain.domain_view import domain_scene
 from workbench.viz.views.domain.small_problem import drawn_of
 from workbench.viz.views.program.c_tokens import CodeLine, Run, code_lines
+from workbench.wording import number_of
 
 FONT = 12.5
 LINE = 18.0
@@ -57,7 +58,8 @@ def code_scene(lines: tuple[CodeLine, ...], start: int, label: str) -> Scene:
         marks.append(Text(margin - 14, y, str(line.number), FONT - 1, "soft", "end", mono=True))
         marks += _texts(line, margin, y)
     if start:
-        marks.append(Text(margin, LINE * (len(below) + 1), f"({start} lines before it)", FONT - 1, "soft", italic=True))
+        above = f"({number_of(start, 'line')} before it)"
+        marks.append(Text(margin, LINE * (len(below) + 1), above, FONT - 1, "soft", italic=True))
     width = margin + max((_length(line) for line in below), default=0) * FONT * MONO_WIDTH
     return Scene(width, LINE * (len(below) + 1.5), tuple(marks), f"C text of {label}")
 
@@ -96,7 +98,7 @@ def _code(lines: tuple[CodeLine, ...], start: int) -> Markup:
     before = lines[:start]
     fold = element(
         "details",
-        element("summary", f"{len(before)} lines before the function: types and helpers"),
+        element("summary", f"{number_of(len(before), 'line')} before the function: types and helpers"),
         element("div", element("pre", _pre(before)), class_="wb-code"),
     )
     return join([fold if before else "", element("div", element("pre", _pre(lines[start:])), class_="wb-code")])

@@ -22,6 +22,7 @@ from workbench.viz.draw.scene import MONO_WIDTH, Box, Line, Mark, Scene, Text, a
 from workbench.viz.draw.table_scene import table_scene
 from workbench.viz.draw.tables import Table
 from workbench.viz.views.program.c_tokens import Run, code_lines
+from workbench.wording import number_of
 
 FONT, LINE = 11.5, 16.5
 LONGEST = 76
@@ -118,7 +119,7 @@ def _section(name: str, rows: tuple[DiffRow, ...], column: float, runs: Any) -> 
     for i, row in enumerate(rows):
         top = 22 + LINE * i
         if row.folded:
-            words = f"⋯ {row.folded} equal line{'s' * (row.folded > 1)}"
+            words = f"⋯ {number_of(row.folded, 'equal line')}"
             marks.append(Text(NUMBER + 12, top + 12, words, 10.5, "soft", italic=True))
             continue
         for j, side in enumerate((row.before, row.after)):

@@ -17,6 +17,7 @@ from workbench.viz.draw.palette import statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.tables import Table, table_html, table_text
 from workbench.viz.views.program.program_rows import array_rows, size_lines, statement_rows
+from workbench.wording import number_of
 
 
 def sheet(value: object) -> Picture:
@@ -105,13 +106,14 @@ def _(value: Verdict) -> Sheet:
 @sheet_data.register
 def _(value: Measurement) -> Sheet:
     spread = f"{duration(value.lower)} to {duration(value.upper)}"
-    rows = [("time", duration(value.seconds), f"median of {value.batches} batches; quartiles {spread}")]
+    batches = number_of(value.batches, "batch", "batches")
+    rows = [("time", duration(value.seconds), f"median of {batches}; quartiles {spread}")]
     if value.gflops is not None and value.flops:
         rows.append(("arithmetic", f"{value.gflops:.3g} GFLOP/s", f"{value.flops:,} operations a call"))
     if value.bytes_per_second is not None and value.bytes_moved:
         rate = f"{value.bytes_per_second / 1e9:.3g} GB/s"
         rows.append(("traffic", rate, f"{value.bytes_moved:,} bytes a call at least"))
-    return "measured", (f"{value.calls} calls",), (Table(tuple(rows), right=(1,)),)
+    return "measured", (number_of(value.calls, "call"),), (Table(tuple(rows), right=(1,)),)
 
 
 @sheet_data.register

@@ -13,11 +13,12 @@ from workbench.viz.draw.svg import svg_text
 from workbench.viz.draw.tables import Table, table_html
 from workbench.viz.views.domain.domain_view import domain
 from workbench.viz.views.program.formula_view import formula as formula_picture
+from workbench.wording import number_of
 
 
 def library(value: Families) -> Picture:
     """Every family with its operators and their formulas, one below another, closed until they are opened."""
-    title = f"{len(ENTRIES)} operators in {len(value)} families"
+    title = f"{number_of(len(ENTRIES), 'operator')} in {number_of(len(value), 'family', 'families')}"
     hint = "wb.ops.<name> is an operator; wb.ops.families.<family> shows formulas and pictures"
     parts = [_closed(family) for family in value]
     body = element("div", element("h4", title), element("div", hint, class_="wb-note"), *parts)

@@ -13,6 +13,7 @@ from workbench.schedules.sketches.space import Space
 from workbench.step_names import KINDS, STEPS
 from workbench.viz.draw.tables import Table
 from workbench.viz.views.program.sheet_view import Sheet, sheet_data
+from workbench.wording import number_of
 
 MOST_OPTIONS = 12
 
@@ -36,7 +37,7 @@ def _(value: StepKind) -> Sheet:
 def _(value: Steps) -> Sheet:
     laws = {kind.name: tuple((step, law(step)) for step in kind.names) for kind in value}
     tables = tuple(Table(rows, f"{name}: {CHANGES[name]}", mono=(0, 1)) for name, rows in laws.items())
-    return f"{len(STEPS)} steps", (), tables
+    return number_of(len(STEPS), "step"), (), tables
 
 
 @sheet_data.register
@@ -56,7 +57,7 @@ def _(value: NextSteps) -> Sheet:
     refused = tuple((str(offer.step), " ".join(offer.reason.split())) for offer in value.refused)
     if refused:
         tables.append(Table(refused, f"may not come next ({len(refused)})", mono=(0,)))
-    said = f"{len(value.legal)} steps may come next; take one with schedule | wb.<step>"
+    said = f"{number_of(len(value.legal), 'step')} may come next; take one with schedule | wb.<step>"
     more = () if value.complete else ("not all were looked at: give more seconds= or a larger limit=",)
     return said, more, tuple(tables)
 
@@ -88,7 +89,7 @@ def _(value: Space) -> Sheet:
     rows = tuple((d.name, *_options([repr(o) for o in d.options])) for d in value.decisions)
     where = tuple(f"where {c}" for c in value.constraints)
     table = Table(rows, "", ("decision", "options", "how many"), mono=(0, 1), right=(2,))
-    return f"space of {value.size:,} points", where, (table,)
+    return f"space of {number_of(value.size, 'point')}", where, (table,)
 
 
 def _options(own: list[str]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ int row_argmax(const float *restrict A, float *restrict V, int32_t *restrict I_,
     (void)workspace;
     (void)threads;
     for (int64_t m = 0; m < 4; m++) {
-        /* V.init: (V(m), I(m)) best=! (A(m, n), n) */
+        /* V.init: (V(m), I(m)) = (-inf, 2147483647) */
         V[m] = -INFINITY;
         I_[m] = 2147483647;
         {
@@ -24,7 +24,7 @@ int row_argmax(const float *restrict A, float *restrict V, int32_t *restrict I_,
             V_r = V[m];
             I_r = I_[m];
             for (int64_t n = 0; n < 35; n++) {
-                /* V: (V(m), I(m)) best=! (A(m, n), n) */
+                /* V: (V(m), I(m)) best= (A(m, n), n) */
                 {
                     const float wb_a_v = V_r;
                     const int32_t wb_a_i = I_r;

@@ -16,13 +16,13 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
     float *restrict total = (float *)((char *)workspace + 64);
     (void)threads;
     for (int64_t m = 0; m < 5; m++) {
-        /* top.init: top(m) max=! X(m, n) */
+        /* top.init: top(m) = -inf */
         top[m] = -INFINITY;
         {
             float top_r;
             top_r = top[m];
             for (int64_t n = 0; n < 41; n++) {
-                /* top: top(m) max=! X(m, n) */
+                /* top: top(m) max= X(m, n) */
                 top_r = wb_max_f32(top_r, X[m*41 + n]);
             }
             top[m] = top_r;
@@ -36,13 +36,13 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
         }
     }
     for (int64_t m = 0; m < 5; m++) {
-        /* total.init: total(m) +=! Y(m, n) */
+        /* total.init: total(m) = 0.0 */
         total[m] = 0.0f;
         {
             float total_r;
             total_r = total[m];
             for (int64_t n = 0; n < 41; n++) {
-                /* total: total(m) +=! Y(m, n) */
+                /* total: total(m) += Y(m, n) */
                 total_r += Y[m*41 + n];
             }
             total[m] = total_r;

@@ -16,13 +16,13 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
     (void)threads;
     for (int64_t i = 0; i < 13; i++) {
         for (int64_t j = 0; j < 18; j++) {
-            /* C.init: C(i, j) +=! A(k, i) * B(k, j) where k in i + 1:M */
+            /* C.init: C(i, j) = 0.0 */
             C[i*18 + j] = 0.0f;
             {
                 float C_r;
                 C_r = C[i*18 + j];
                 for (int64_t k = i + 1; k < 13; k++) {
-                    /* C: C(i, j) +=! A(k, i) * B(k, j) where k in i + 1:M */
+                    /* C: C(i, j) += A(k, i) * B(k, j) where k in i + 1:M */
                     C_r += A[k*13 + i] * B[k*18 + j];
                 }
                 C[i*18 + j] = C_r;

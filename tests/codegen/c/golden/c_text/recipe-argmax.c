@@ -15,7 +15,7 @@ int row_argmax(const float *restrict A, float *restrict V, int32_t *restrict I_,
     (void)workspace;
     (void)threads;
     for (int64_t m = 0; m < 4; m++) {
-        /* V.init: (V(m), I(m)) best=! (A(m, n), n) */
+        /* V.init: (V(m), I(m)) = (-inf, 2147483647) */
         V[m] = -INFINITY;
         I_[m] = 2147483647;
         {
@@ -27,7 +27,7 @@ int row_argmax(const float *restrict A, float *restrict V, int32_t *restrict I_,
             }
             for (int64_t n = 0; n < 32; n += 32) {
                 WB_UNROLL for (int64_t n_u = 0; n_u < 4; n_u++) {
-                    /* V: (V(m), I(m)) best=! (A(m, n), n) */
+                    /* V: (V(m), I(m)) best= (A(m, n), n) */
                     {
                         const wb_v8f32 wb_a_v = V_r[n_u];
                         const wb_v8i32 wb_a_i = I_r[n_u];

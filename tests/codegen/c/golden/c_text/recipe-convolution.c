@@ -20,7 +20,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                 wb_v8f32 O_r[5][2];
                 WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
                     WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
-                        /* O.init: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
+                        /* O.init: O(n, f, h, w) = 0.0 */
                         O_r[f_i][w_i / 8] = wb_all_v8f32(0.0f);
                     }
                 }
@@ -29,7 +29,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                         WB_UNROLL_TAPS for (int64_t kw = 0; kw < 2; kw++) {
                             WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
                                 WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
-                                    /* O: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
+                                    /* O: O(n, f, h, w) += I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
                                     O_r[f_i][w_i / 8] += (*(const wb_v8f32_u *)&I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw] * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
                                 }
                             }

@@ -19,12 +19,12 @@ int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict 
     for (int64_t b = 0; b < 3; b++) {
         wb_v8f32 O_r[3];
         WB_UNROLL for (int64_t d_i = 0; d_i < 24; d_i += 8) {
-            /* O.init: O(b, d) +=! T(I(b, l), d) */
+            /* O.init: O(b, d) = 0.0 */
             O_r[d_i / 8] = wb_all_v8f32(0.0f);
         }
         WB_UNROLL_TAPS for (int64_t l = 0; l < 4; l++) {
             WB_UNROLL for (int64_t d_i = 0; d_i < 24; d_i += 8) {
-                /* O: O(b, d) +=! T(I(b, l), d) */
+                /* O: O(b, d) += T(I(b, l), d) */
                 O_r[d_i / 8] += wb_v8f32_first(&T[I_[b*4 + l]*19 + d_i], 19 - d_i);
             }
         }

@@ -21,14 +21,14 @@ int matmul(const float *restrict A, const float *restrict B, float *restrict C, 
                     wb_v8f32 C_r[6][2];
                     WB_UNROLL for (int64_t m_i = 0; m_i < 6; m_i++) {
                         WB_UNROLL for (int64_t n_i = 0; n_i < 16; n_i += 8) {
-                            /* C.init: C(m, n) +=! A(m, k) * B(k, n) */
+                            /* C.init: C(m, n) = 0.0 */
                             C_r[m_i][n_i / 8] = wb_all_v8f32(0.0f);
                         }
                     }
                     for (int64_t k = 0; k < 11; k++) {
                         WB_UNROLL for (int64_t m_i = 0; m_i < 6; m_i++) {
                             WB_UNROLL for (int64_t n_i = 0; n_i < 16; n_i += 8) {
-                                /* C: C(m, n) +=! A(m, k) * B(k, n) */
+                                /* C: C(m, n) += A(m, k) * B(k, n) */
                                 C_r[m_i][n_i / 8] += (wb_all_v8f32(A[(6 * m_o + m_i)*11 + k]) * *(const wb_v8f32_u *)&B[k*37 + 16 * n_o + n_i]);
                             }
                         }

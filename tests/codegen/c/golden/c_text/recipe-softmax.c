@@ -16,7 +16,7 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
     float *restrict total = (float *)((char *)workspace + 64);
     (void)threads;
     for (int64_t m = 0; m < 5; m++) {
-        /* top.init: top(m) max=! X(m, n) */
+        /* top.init: top(m) = -inf */
         top[m] = -INFINITY;
         {
             wb_v8f32 top_r[4];
@@ -25,7 +25,7 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
             }
             for (int64_t n = 0; n < 32; n += 32) {
                 WB_UNROLL for (int64_t n_u = 0; n_u < 4; n_u++) {
-                    /* top: top(m) max=! X(m, n) */
+                    /* top: top(m) max= X(m, n) */
                     top_r[n_u] = wb_max_v8f32(top_r[n_u], *(const wb_v8f32_u *)&X[m*41 + n + 8 * n_u]);
                 }
             }
@@ -64,7 +64,7 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
         }
     }
     for (int64_t m = 0; m < 5; m++) {
-        /* total.init: total(m) +=! Y(m, n) */
+        /* total.init: total(m) = 0.0 */
         total[m] = 0.0f;
         {
             wb_v8f32 total_r[4];
@@ -73,7 +73,7 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
             }
             for (int64_t n = 0; n < 32; n += 32) {
                 WB_UNROLL for (int64_t n_u2 = 0; n_u2 < 4; n_u2++) {
-                    /* total: total(m) +=! Y(m, n) */
+                    /* total: total(m) += Y(m, n) */
                     total_r[n_u2] += *(const wb_v8f32_u *)&Y[m*41 + n + 8 * n_u2];
                 }
             }

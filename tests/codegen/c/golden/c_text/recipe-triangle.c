@@ -18,7 +18,7 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
         for (int64_t i_o = 0; i_o < 3; i_o++) {
             for (int64_t i_i = 0; i_i < wb_min_i64(13 - 6 * i_o, 6); i_i++) {
                 for (int64_t j_i = 0; j_i < wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i += 8) {
-                    /* C.init: C(i, j) +=! A(k, i) * B(k, j) where k in i + 1:M */
+                    /* C.init: C(i, j) = 0.0 */
                     *(wb_v8f32_u *)&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] = wb_all_v8f32(0.0f);
                 }
                 for (int64_t j_i = wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i < wb_min_i64(18 - 16 * j_o, 16); j_i += 8) {
@@ -30,7 +30,7 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
                     if (0 < wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8)) {
                         const float A_v = A[k*13 + 6 * i_o + i_i];
                         for (int64_t j_i = 0; j_i < wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i += 8) {
-                            /* C: C(i, j) +=! A(k, i) * B(k, j) where k in i + 1:M */
+                            /* C: C(i, j) += A(k, i) * B(k, j) where k in i + 1:M */
                             *(wb_v8f32_u *)&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] += (wb_all_v8f32(A_v) * *(const wb_v8f32_u *)&B[k*18 + 16 * j_o + j_i]);
                         }
                     }
