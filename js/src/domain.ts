@@ -40,6 +40,7 @@ export class DomainPane {
   constructor(private readonly state: State) {
     this.replay = new ReplayBar(state);
     this.map = new MapPane(state);
+    state.showNest = (statement) => this.showNest(statement);
     this.map.element.addEventListener('mouseenter', () => window.clearTimeout(this.waiting));
     this.map.element.addEventListener('mouseleave', () => this.leaveMap());
     this.map.element.addEventListener('focusout', (event) => {
@@ -102,6 +103,16 @@ export class DomainPane {
     return [nests.reduce((a, b) => (instances(this.state.data, b) > instances(this.state.data, a) ? b : a))];
   }
   private only = '';
+
+  /** The nest of a statement, where the others are a button away. */
+  private showNest(statement: string): void {
+    const { data } = this.state;
+    const nest = data.domain.nests.find(({ statements }) => statements.includes(data.statement(statement)));
+    if (!nest || !this.element.querySelector('.nest-choices')) return;
+    this.only = this.key(nest);
+    this.draw();
+    this.state.light();
+  }
 
   /** One button for each nest, in the order they run in. */
   private nestButtons(shown: Nest[]): HTMLElement | null {

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 SERIOUS = """axe.run('.wbp', {resultTypes: ['violations']}).then((found) => found.violations
     .filter((v) => ['serious', 'critical'].includes(v.impact))
     .map((v) => v.id + ': ' + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 160)).join(' | ')))"""
-MORE = ("operator", "footprint", "cache", "roofline", "warps", "export")
+MORE = ("operator", "dataflow", "footprint", "cache", "roofline", "warps", "export")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_nothing_serious_is_found_in_the_other_panes(page, theme, browser):
     fresh(page)
     before = page.ask("list(panel.panes)")
     page.ask(f"setattr(panel, 'panes', [*panel.panes, *{MORE!r}])")
-    browser.until("document.querySelectorAll('.wbp .pane').length === 11")
+    browser.until("document.querySelectorAll('.wbp .pane').length === 12")
     browser.until("!document.querySelector('.wbp').textContent.includes('counting …')")
     browser.run("document.querySelector('.wbp .export [data-way=c]').click()")
     browser.until("document.querySelector('.wbp .export .files')")

@@ -32,7 +32,7 @@ UNREACHED = f"""[...document.querySelectorAll('.wbp *')].filter((e) => e.listens
 STOPS = f"""[...document.querySelectorAll('.wbp :is({STOP})')]
     .filter((e) => e.getClientRects().length && getComputedStyle(e).visibility !== 'hidden')
     .filter((e) => !e.closest('details:not([open]) > :not(summary)'))"""
-OTHERS = ("operator", "footprint", "cache", "lanes", "roofline", "warps", "export")
+OTHERS = ("operator", "dataflow", "footprint", "cache", "lanes", "roofline", "warps", "export")
 
 
 @pytest.fixture
