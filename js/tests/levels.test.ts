@@ -51,5 +51,8 @@ test('bytes and counts are said as in pictures', () => {
 });
 
 test('a rate has its unit, with the prefix of its number', () => {
-  assert.deepEqual([512, 285.4e9, 1e12].map((n) => rate(n, 'FLOP/s')), ['512 FLOP/s', '285 GFLOP/s', '1 TFLOP/s']);
+  assert.deepEqual(
+    [512, 285.4e9, 1e12].map((n) => rate(n, 'FLOP/s')),
+    ['512 FLOP/s', '285 GFLOP/s', '1 TFLOP/s'],
+  );
 });
