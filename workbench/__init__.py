@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import errors
 from workbench.deferred import afterwards, uncollected
 from workbench.errors import unknown_name
-from workbench.face import METHODS, NAMES, SHOWN
+from workbench.face import METHODS, NAMES, silent_classes
 from workbench.lang.operator import Operator
 from workbench.settings import current, settings
 from workbench.target import Target
@@ -241,9 +241,8 @@ def _call_program(self: Program, /, *arrays: Any, out: Any = None, **scalars: An
 
 def _give_pictures() -> None:
     """Let a notebook show the values whose modules are loaded by now."""
-    for where in SHOWN:
-        if (kind := _loaded(where)) is not None and not hasattr(kind, "_repr_mimebundle_"):
-            kind._repr_mimebundle_ = _mimebundle
+    for kind in silent_classes():
+        kind._repr_mimebundle_ = _mimebundle  # type: ignore[attr-defined]
 
 
 def _loaded(where: str) -> Any:

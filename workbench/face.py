@@ -1,6 +1,10 @@
-"""The face as tables: where each public name stands, and what a notebook shows."""
+"""The face as tables: where each public name stands, and which classes a notebook shows."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TypeGuard
 
 from workbench.step_names import STEPS
 
@@ -80,49 +84,22 @@ METHODS = {
     "bytes": "workbench.ops:bytes",
 }
 
-# Values that a notebook shows as pictures, where their classes stand; their room draws nothing itself.
-SHOWN = (
-    "workbench.lang.operator:Operator",
-    "workbench.poly.programs.program:Program",
-    "workbench.schedules.scheduled_program:Schedule",
-    "workbench.schedules.legality:Verdict",
-    "workbench.codegen.kernel:Kernel",
-    "workbench.runtime.kernels.launch:CompiledKernel",
-    "workbench.runtime.calls.preparing:Plan",
-    "workbench.runtime.measuring.timing:Measurement",
-    "workbench.runtime.checking.verification:Verification",
-    "workbench.runtime.examining:Report",
-    "workbench.graph.memory.plans:MemoryPlan",
-    "workbench.ops.browsing:Families",
-    "workbench.ops.browsing:Family",
-    "workbench.target:Target",
-    "workbench.target_costs:Costs",
-    "workbench.schedules.transform:Transform",
-    "workbench.schedules.explanation.vocabulary:Steps",
-    "workbench.schedules.explanation.vocabulary:StepKind",
-    "workbench.schedules.offers:NextSteps",
-    "workbench.schedules.offers:Offer",
-    "workbench.schedules.choices:Choice",
-    "workbench.schedules.sketches.sketch:Sketch",
-    "workbench.schedules.sketches.recipe_sketch:RecipeSketch",
-    "workbench.schedules.sketches.space:Space",
-    "workbench.schedules.analysis.gpu_reports:Occupancy",
-    "workbench.schedules.analysis.gpu_reports:WarpReport",
-    "workbench.codegen.comparing:Comparison",
-    "workbench.codegen.inspection:Rewritings",
-    "workbench.codegen.inspection:Rewriting",
-    "workbench.certificates.certificate:Certificate",
-    "workbench.runtime.compilers.gpu_compiling:Resources",
-    "workbench.runtime.emulation.findings:Findings",
-    "workbench.runtime.measuring.roofs:Ceilings",
-    "workbench.tune.trials:Trial",
-    "workbench.export.to_c:CLibrary",
-    "workbench.export.to_onnxruntime:OnnxRuntimeLibrary",
-    "workbench.export.to_package:Package",
-    "workbench.export.to_torch_library:TorchLibrary",
-    "workbench.graph.models:Model",
-    "workbench.graph.fusion.results:FusionResult",
-    "workbench.graph.engines.partitions:Partition",
-    "workbench.graph.running.built_models:BuiltModel",
-    "workbench.graph.running.profiling.profiles:Profile",
-)
+_LOOKED_AT: set[str] = set()  # modules whose classes were found already: a cache
+# What shows itself as what it is, and what is no value.
+_PLAIN = (str, int, float, tuple, list, dict, set, frozenset, type, BaseException)
+
+
+def silent_classes() -> Iterator[type]:
+    """Public classes of modules that were loaded since this was last asked, of which a notebook has no picture yet."""
+    for name in [n for n in sys.modules if n.startswith("workbench.") and n not in _LOOKED_AT]:
+        module = sys.modules[name]
+        if not getattr(module.__spec__, "_initializing", False):
+            _LOOKED_AT.add(name)
+            yield from (kind for kind in list(vars(module).values()) if _silent(kind, name))
+
+
+def _silent(kind: object, module: str) -> TypeGuard[type]:
+    if not isinstance(kind, type) or kind.__module__ != module or kind.__name__.startswith("_"):
+        return False
+    shown = hasattr(kind, "_repr_mimebundle_") or hasattr(kind, "_repr_html_")
+    return not shown and not issubclass(kind, _PLAIN) and not getattr(kind, "_is_protocol", False)

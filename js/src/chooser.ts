@@ -111,6 +111,12 @@ export class Chooser {
     return this.between ?? around;
   }
 
+  /** The picture of a statement, where the others are a button away. */
+  showStatement(name: string): void {
+    const wanted = this.several ? choices(this.state.data).find((choice) => !choice.whole && choice.names.includes(name)) : undefined;
+    if (wanted) this.show(keyOf(this.state.data, wanted.nest));
+  }
+
   /** From now on only this picture. */
   take(nest: Nest): void {
     this.only = keyOf(this.state.data, nest);

@@ -50,6 +50,7 @@ export class DomainPane {
         state.light();
       },
     );
+    state.showNest = (statement) => this.chooser.showStatement(statement);
     this.map.element.addEventListener('mouseenter', () => window.clearTimeout(this.waiting));
     this.map.element.addEventListener('mouseleave', () => this.leaveMap());
     this.map.element.addEventListener('focusout', (event) => {

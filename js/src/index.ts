@@ -9,6 +9,7 @@ import { button, h } from './dom';
 import { DomainPane } from './domain';
 import { OperatorPane } from './editor';
 import { ExportPane } from './exports';
+import { FlowPane } from './flow';
 import { FootprintPane } from './footprint';
 import { HistoryPane } from './history';
 import { LanesPane } from './lanes';
@@ -44,6 +45,7 @@ const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
   tree: ['loops', (state) => new TreePane(state)],
   steps: ['next steps', (state) => new StepsPane(state)],
   history: ['history', (state) => new HistoryPane(state)],
+  dataflow: ['dataflow', (state) => new FlowPane(state)],
   footprint: ['memory', (state) => new FootprintPane(state)],
   cache: ['cache lines', (state) => new CachePane(state)],
   lanes: ['threads', (state) => new LanesPane(state)],
@@ -73,7 +75,7 @@ const ASKING =
   '.pane.steps, .pane.operator, .pane.export, .head .measuring, .head :is(.undo, .redo), .languages, .column-choices, .keeping, .history .pin,' +
   ' .moment, .measure-all, .films .film, .mode:not(:first-child), .numbers, .interchange, [data-map], .more-of, .refusal';
 const TALK = 1.35; // how much larger everything is in a talk, as panel.css has it
-const SIZED = ['domain', 'footprint', 'roofline', 'trials']; // whose pictures are as large as their room
+const SIZED = ['domain', 'dataflow', 'footprint', 'roofline', 'trials']; // whose pictures are as large as their room
 
 class Panel {
   private readonly state: State;
@@ -390,7 +392,7 @@ class Panel {
     if (offered) draw('steps');
     if (written && this.state.compared) this.renew();
     else if (written || viewed) draw('code');
-    if (viewed) draw('footprint', 'roofline', 'warps');
+    if (viewed) draw('dataflow', 'footprint', 'roofline', 'warps');
     if (viewed || written || tried) draw('trials');
     if (exported) draw('export');
   }

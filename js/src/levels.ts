@@ -42,21 +42,28 @@ export function levels(nodes: LoopTraffic[], touches: number[], machine: Machine
     });
 }
 
+// Numbers as `viz.draw.quantities` says them in pictures: js/tests/quantities.json holds what both must say.
+const BYTES: [scale: number, unit: string][] = [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']]; // prettier-ignore
+const COUNTS: [least: number, scale: number, unit: string][] = [[1e12, 1e12, 'T'], [1e9, 1e9, 'G'], [1e6, 1e6, 'M'], [1e4, 1e3, 'k']]; // prettier-ignore
+
 export function bytes(n: number): string {
-  if (n < 1024) return `${Math.round(n)} B`;
-  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
-  let value = n / 1024;
-  let at = 0;
-  while (value >= 1000 && at < units.length - 1) {
-    value /= 1024;
-    at += 1;
-  }
-  return `${value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(2).replace(/\.?0+$/, '')} ${units[at]}`;
+  const [scale, unit] = BYTES.find(([least]) => n >= least) ?? [1, 'B'];
+  return `${short(n / scale)} ${unit}`;
 }
 
 export function count(n: number): string {
-  if (n < 1e4) return String(Math.round(n));
-  const units = ['', 'k', 'M', 'G', 'T', 'P'];
-  const at = Math.min(units.length - 1, Math.floor(Math.log10(n) / 3));
-  return `${(n / 10 ** (3 * at)).toPrecision(3)}${units[at]}`;
+  const [, scale, unit] = COUNTS.find(([least]) => n >= least) ?? [0, 1, ''];
+  return `${short(n / scale)} ${unit}`.trimEnd();
+}
+
+/** `12.3 GFLOP/s`. */
+export function rate(n: number, unit: string): string {
+  const [value, prefix = ''] = count(n).split(' ');
+  return `${value} ${prefix}${unit}`;
+}
+
+/** Three digits, but all of a whole number's. */
+function short(value: number): string {
+  if (Number.isInteger(value) && value < 1e5) return String(value);
+  return String(value < 999.5 ? Number(value.toPrecision(3)) : Math.round(value));
 }

@@ -621,6 +621,7 @@ export interface Views {
   footprint?: Footprints | Unknown;
   roofline?: Roofline | Unknown;
   warps?: Warps | Unknown;
+  dataflow?: ModelPicture | Unknown;
   CUDA?: Code;
   HIP?: Code;
   assembly?: Code;

@@ -1,7 +1,7 @@
 // Operations a second against operations a byte: the way from the first schedule to this one, below the ceilings.
 
 import { button, h, s } from './dom';
-import { count, levels } from './levels';
+import { count, levels, rate } from './levels';
 import { at } from './measuring';
 import type { State } from './state';
 import type { Roofline } from './messages';
@@ -215,12 +215,12 @@ export class RooflinePane {
         s(
           'text',
           { class: 'tick', x: x(v), y: HIGH - PAD.bottom + 15, 'text-anchor': 'middle' },
-          v < 1 ? String(Number(v.toPrecision(1))) : count(v).replace(/\.0+(?!\d)/, ''),
+          v < 1 ? String(Number(v.toPrecision(1))) : count(v),
         ),
       ]),
       ...powers(floor, top).flatMap((v) => [
         s('line', { class: 'grid', y1: y(v), y2: y(v), x1: PAD.left, x2: wide - PAD.right }),
-        s('text', { class: 'tick', x: PAD.left - 6, y: y(v) + 4, 'text-anchor': 'end' }, count(v).replace(/\.0+(?!\d)/, '')),
+        s('text', { class: 'tick', x: PAD.left - 6, y: y(v) + 4, 'text-anchor': 'end' }, count(v)),
       ]),
       s(
         'text',
@@ -232,6 +232,4 @@ export class RooflinePane {
   }
 }
 
-/** `285 GFLOP/s`. */
-const rate = (value: number, unit: string): string => count(value).replace(/([A-Za-z]?)$/, ` $1${unit}`);
 const shortened = (text: string): string => (text.length > 26 ? `${text.slice(0, 25)}…` : text);

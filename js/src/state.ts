@@ -187,6 +187,7 @@ export class State {
   onCompare(callback: () => void): void {
     this.compare = callback;
   }
+  showNest: (statement: string) => void = () => undefined; // in the picture, where one nest is shown at a time
   spread: () => void = () => undefined; // the room is shared anew: a pane wants more or less of it
 
   onMenu(callback: (of: MenuOf, x: number, y: number, from: HTMLElement) => void): void {

@@ -57,7 +57,7 @@ export class TreePane {
         },
         dragleave: () => this.mark(row, null),
         contextmenu: (event: MouseEvent) => this.menu(event, node, row),
-        drop: (event: DragEvent) => this.drop(event, node, row),
+        drop: (event: DragEvent) => this.drop(event, node, row, parent),
       },
       ...this.words(node),
       node.type === 'mark'
@@ -106,7 +106,7 @@ export class TreePane {
     ];
   }
 
-  private drop(event: DragEvent, node: TreeNode, row: HTMLElement): void {
+  private drop(event: DragEvent, node: TreeNode, row: HTMLElement, parent: TreeNode | null): void {
     event.preventDefault();
     event.stopPropagation();
     const place = where(event, row);
@@ -116,6 +116,9 @@ export class TreePane {
       if (place === 'on') this.interchange(dragged, node.step!);
       else void this.state.gesture('move', { loop: dragged, target: node.step!, place });
     }
+    // Below the innermost loop stands a statement: a loop that falls there goes inside.
+    if (what === 'loop' && node.type === 'statement' && parent?.type === 'loop' && dragged !== parent.step)
+      void this.state.gesture('move', { loop: dragged, target: parent.step!, place: 'after' });
     if (what === 'nest') void this.state.gesture('merge', { first: dragged, second: node.statements[0] });
   }
 

@@ -1,7 +1,7 @@
 // The charts of a study, by Observable Plot.  Each takes the same trials; what the filter leaves out is faint.
 
 import * as Plot from '@observablehq/plot';
-import { count } from './levels';
+import { rate } from './levels';
 import { duration, said, soFar } from './trial';
 import type { Trial } from './trial';
 import type { StudyData } from './messages';
@@ -240,7 +240,7 @@ export function roofline(study: StudyData, trials: Trial[], shown: number | null
     }));
   const ys = own.map((t) => t.rate);
   const [slow, fast] = [Math.min(...ys) / 2, Math.max(...ys, ceilings?.flops ?? 0) * 1.4];
-  const rate = (v: number) => `${count(v).replace(/\.0(?=\D|$)/, '')}FLOP/s`.replace(/(\d)([A-Z])/, '$1 $2');
+  const flops = (v: number) => rate(v, 'FLOP/s');
   return clicked(
     Plot.plot({
       width,
@@ -250,7 +250,7 @@ export function roofline(study: StudyData, trials: Trial[], shown: number | null
       style: STYLE,
       ariaLabel: 'trials below the ceilings of this machine',
       x: logarithmic(low, high, 6, (v) => String(Number(v.toPrecision(2))), 'operations a byte'),
-      y: { ...logarithmic(slow, fast, 5, rate), grid: true },
+      y: { ...logarithmic(slow, fast, 5, flops), grid: true },
       marks: [
         roofs.map(({ points }) => Plot.line(points, { x: 'x', y: 'y', stroke: 'var(--wb-soft)', strokeWidth: 1.2, clip: true })),
         Plot.text(roofs, { x: 'knee', y: () => ceilings!.flops, text: 'name', dy: -8, fill: 'var(--wb-soft)' }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { bytes, count, levels, moved } from '../src/levels';
+import { bytes, count, levels, moved, rate } from '../src/levels';
 import type { LoopTraffic } from '../src/messages';
 
 // Everything (1000 bytes, 1000 moved) ⊃ an outer loop (300, 4000) ⊃ an inner one (40, 9000), of statement 0; statement 1 stands beside.
@@ -35,22 +36,23 @@ test('caches that a machine has not are left out', () => {
   );
 });
 
-test('bytes are said with a unit and at most three digits', () => {
-  assert.deepEqual([0, 1023, 1024, 1536, 48 << 10, 2 << 20, 10.5 * 2 ** 20].map(bytes), [
-    '0 B',
-    '1023 B',
-    '1 KiB',
-    '1.5 KiB',
-    '48 KiB',
-    '2 MiB',
-    '10.5 MiB',
-  ]);
+// tests/viz/draw/test_quantities.py asks the same of the pictures.
+const said = JSON.parse(readFileSync('tests/quantities.json', 'utf8')) as { bytes: [number, string][]; counts: [number, string][] };
+
+test('bytes and counts are said as in pictures', () => {
+  assert.deepEqual(
+    said.bytes.map(([n]) => [n, bytes(n)]),
+    said.bytes,
+  );
+  assert.deepEqual(
+    said.counts.map(([n]) => [n, count(n)]),
+    said.counts,
+  );
 });
 
-test('999 units and a little are said in the next unit before they need a fourth digit', () => {
-  assert.equal(bytes(1000 * 1024), '0.98 MiB');
-});
-
-test('counts are said with three digits from ten thousand on', () => {
-  assert.deepEqual([0, 9999, 12_345, 2 * 1024 ** 3].map(count), ['0', '9999', '12.3k', '2.15G']);
+test('a rate has its unit, with the prefix of its number', () => {
+  assert.deepEqual(
+    [512, 285.4e9, 1e12].map((n) => rate(n, 'FLOP/s')),
+    ['512 FLOP/s', '285 GFLOP/s', '1 TFLOP/s'],
+  );
 });

@@ -61,6 +61,16 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="session")
+def notebook7(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A Notebook 7 on loopback."""
+    if reason := missing("notebook"):
+        pytest.skip(reason)
+    server = Server(tmp_path_factory.mktemp("notebook"), "notebook")
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
 def in_lab(lab: Server, browser: Browser) -> Callable[[str], Page]:
     """Open a notebook with a panel of one of the four programs, alone in the window."""
 

@@ -1,8 +1,8 @@
 """Screenshots of eight programs in the panel, in JupyterLab and Notebook 7: `python -m tests.browser.shots FOLDER`.
 
 They are for people who look at them and say what they see: every program before a step, after some, and on a GPU, in
-both themes and both sizes of window; some refused, measured, or laid out for a talk.  `--only` takes those whose name
-has all of these words.
+both themes and both sizes of window; some refused, measured, or laid out for a talk; each when the panel is at rest.
+`--only` takes those whose name has all of these words.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tests.browser.chromium import Browser, BrowserError, chromium
 from tests.browser.lab import Page, Server, missing
+from tests.browser.resting import seen_at_rest
 from tests.viz.draw.test_layout import RESIDUAL_BLOCK, RESIDUAL_SIZES
 
 SIZES = {"1600": (1600, 1000), "1280": (1280, 800)}
@@ -214,7 +215,9 @@ def take(server: Server, browser: Browser, shot: Shot, folder: Path) -> Path:
     browser.move((3, 3))
     browser.until(f"document.querySelector('.wbp .code .listing') && !{WORKING}")
     browser.run(_LOOKED_AT)
-    return browser.screenshot(folder / f"{shot.name}.png")
+    path = folder / f"{shot.name}.png"
+    path.write_bytes(seen_at_rest(browser))
+    return path
 
 
 def take_all(wanted: list[Shot], browser: Browser, folder: Path) -> list[str]:

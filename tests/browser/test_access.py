@@ -10,13 +10,14 @@ import pytest
 from tests.browser.bench import Bench
 from tests.browser.hands import choose, fresh, some_offer
 from tests.viz.panels.values import SCHEDULES
+from workbench.viz.panels.measuring.measured import Measured, timing_payload
 
 pytestmark = pytest.mark.slow
 
 SERIOUS = """axe.run('.wbp', {resultTypes: ['violations']}).then((found) => found.violations
     .filter((v) => ['serious', 'critical'].includes(v.impact))
     .map((v) => v.id + ': ' + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 160)).join(' | ')))"""
-MORE = ("operator", "footprint", "cache", "roofline", "warps", "export")
+MORE = ("operator", "dataflow", "footprint", "cache", "roofline", "warps", "export")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def test_nothing_serious_is_found_in_the_other_panes(page, theme, browser):
     fresh(page)
     before = page.ask("list(panel.panes)")
     page.ask(f"setattr(panel, 'panes', [*panel.panes, *{MORE!r}])")
-    browser.until("document.querySelectorAll('.wbp .pane').length === 11")
+    browser.until("document.querySelectorAll('.wbp .pane').length === 12")
     browser.until("!document.querySelector('.wbp').textContent.includes('counting …')")
     browser.run("document.querySelector('.wbp .export [data-way=c]').click()")
     browser.until("document.querySelector('.wbp .export .files')")
@@ -64,6 +65,82 @@ def test_nothing_serious_is_found_in_the_other_panes(page, theme, browser):
     assert browser.run(SERIOUS) == []
     page.ask(f"setattr(panel, 'panes', {before!r})")
     browser.until("document.querySelectorAll('.wbp .pane').length === 5")
+
+
+def shown_alone(page, browser):
+    browser.click("[aria-label='enlarge code']")
+    browser.until("document.querySelector('.wbp .panes.one')")
+
+
+def in_a_talk(page, browser):
+    page.ask("setattr(panel, 'arrangement', {'talk': True})")
+    browser.until("document.querySelector('.wbp.talk')")
+
+
+def on_the_whole_screen(page, browser):
+    browser.click(".wbp .full-screen")
+    browser.until("document.fullscreenElement")
+
+
+def with_a_menu(page, browser):
+    browser.run("document.querySelector('.wbp [role=treeitem]').focus()")
+    browser.key(".")
+    browser.until("document.querySelector('.wbp .loop-menu .note').textContent.includes('modelled')")
+
+
+def with_a_map(page, browser):
+    browser.click(".wbp .to-map")
+    browser.until("document.querySelector('.wbp .map:not([hidden]) .spot[data-legal]')")
+
+
+def with_a_preview(page, browser):
+    browser.run("document.querySelector('.wbp .offers details').open = true")
+    browser.run("document.querySelector('.wbp .offer .preview').click()")
+    browser.until("document.querySelector('.wbp.previewing .changes')")
+
+
+def against_what_is_pinned(page, browser):
+    browser.click(".wbp .pin")
+    browser.until("document.querySelector('.wbp .pin').getAttribute('aria-pressed') === 'true'")
+    page.ask("panel.apply(wb.tile(m=4, n=4))")
+    browser.until("document.querySelector('.wbp .against')")
+    browser.click(".wbp .against")
+    browser.until("document.querySelector('.wbp .changes .cm-deletedChunk')")
+
+
+def on_a_gpu(page, browser):
+    page.ask("panel.apply(wb.bind('m', 'block.x'))")
+    browser.until("document.querySelector('.wbp .badge.block')")
+    browser.until("document.querySelector('.wbp .code .listing, .wbp .code .instead')")
+
+
+def measured(page, browser):
+    came = timing_payload(Measured("measured", 1e-3, 9e-4, 2e-3, naive=2e-3, numpy=5e-4, hardware="no counters"))
+    found = {"about": "M = 96", "doing": "", "busy": [], "moments": [came], "naive": came, "numpy": came, "said": ""}
+    page.panel.measured = {**page.panel.measured, **found}
+    page.ask("None")
+    browser.until("document.querySelector('.wbp .history li .time b')")
+
+
+LAYOUTS = {
+    "a pane alone": shown_alone, "a talk": in_a_talk, "the whole screen": on_the_whole_screen, "a menu": with_a_menu,
+    "a map": with_a_map, "a preview": with_a_preview, "pinned": against_what_is_pinned, "a GPU": on_a_gpu,
+    "measured": measured,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_nothing_serious_is_found_in_any_layout(name, opened, browser):
+    browser.size(1480, 800)
+    made = checked(opened("matmul"))
+    LAYOUTS[name](made, browser)
+    for light in (True, False):
+        browser.run(f"document.body.dataset.jpThemeLight = '{str(light).lower()}'")
+        browser.run(f"document.body.style.background = '{'#fff' if light else '#111'}'")
+        assert browser.run(SERIOUS) == []
+    browser.run("document.body.dataset.jpThemeLight = 'true', document.body.style.background = ''")
+    browser.run("document.fullscreenElement ? document.exitFullscreen().then(() => 0) : 0")
+    browser.size(1500, 1100)
 
 
 @pytest.mark.parametrize("name", SCHEDULES)

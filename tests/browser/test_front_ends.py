@@ -15,7 +15,7 @@ import pytest
 
 from tests.browser.chromium import PATIENCE, Browser, BrowserError
 from tests.browser.hands import APPLIED, POINTS, drag_on_plot, steps
-from tests.browser.lab import Page, Server, missing
+from tests.browser.lab import Page, missing
 from tests.support import ROOT
 from tests.viz.panels.values import SCHEDULES
 
@@ -64,15 +64,6 @@ def take_a_step(browser: Browser, nth: int) -> str:
     browser.until(f"!window.panels[{nth}].querySelector('.undo').disabled")
     assert f"wb.{text}" in browser.run(f"window.panels[{nth}].querySelector('.script').textContent")
     return text
-
-
-@pytest.fixture(scope="module")
-def notebook7(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Server]:
-    if reason := missing("notebook"):
-        pytest.skip(reason)
-    server = Server(tmp_path_factory.mktemp("notebook"), "notebook")
-    yield server
-    server.close()
 
 
 def test_notebook_7_shows_it_and_a_drag_is_a_step(notebook7, browser, keep_window):

@@ -41,6 +41,7 @@ def test_a_click_measures_and_every_line_of_the_history_gets_its_time(bench, bro
     browser.until(READY, 60)
     assert "naive" in texts(browser, ".wbp .head .time")[0]
     assert len(texts(browser, ".wbp .history li .time")) == 2, "this schedule and the naive one"
+    assert texts(browser, ".wbp .history .hardware")[0].startswith(("hardware, a call: ", "no hardware counters ("))
     browser.click(".wbp .measure-all")
     browser.until("document.querySelectorAll('.wbp .history li .time b').length === 3", 60)
     assert not texts(browser, ".wbp .measure-all"), "nothing is left to be measured"

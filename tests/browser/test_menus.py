@@ -116,17 +116,47 @@ def test_sizes_snap_to_vectors_and_caches_and_others_are_typed(bench, browser):
     bench.becomes("[str(s) for s in panel.schedule.trace][-1:] == ['tile(t=24, d=8)']")
 
 
-def test_a_loop_is_dragged_between_rows_and_on_a_row(bench, browser):
-    boxes = browser.run(
-        "[...document.querySelectorAll('.wbp .tree .row.loop')].map((e) => { const b = e.getBoundingClientRect();"
-        " return [e.parentElement.dataset.name, b.x + 30, b.y, b.height] })"
-    )
-    place = {name: (x, y, high) for name, x, y, high in boxes}
-    last = boxes[-1][0]
-    (x, y, high), (tx, ty, _) = place[last], place[boxes[0][0]]
-    browser.drag((x, y + high / 2), (tx, ty + 1))
-    bench.becomes("len(panel.schedule.trace) or panel.refusal")
-    assert bench.ask("panel.refusal.get('step') or str(panel.schedule.trace[-1])").startswith(("reorder(", "inter"))
+ROWS = """Object.fromEntries([...document.querySelectorAll('.wbp .tree .row')].map((e) => {
+    const b = e.getBoundingClientRect(); return [e.parentElement.dataset.name, [b.x + 30, b.y, b.height]] }))"""
+
+
+def dropped(browser, loop: str, on: str, part: float) -> None:
+    """Drag a loop of the tree to a part of another one's row: 0 is its upper edge, 1 its lower."""
+    rows = browser.run(ROWS)
+    (x, y, high), (to, top, tall) = rows[loop], rows[on]
+    browser.drag((x, y + high / 2), (to, top + part * tall))
+
+
+@pytest.fixture
+def three(browser):
+    """Three loops that may stand in any order."""
+    outer = wb.operator("def outer(float(I) a, float(J) b, float(K) c) -> (T) { T(i,j,k) = a(i) * b(j) * c(k) }")
+    made = Bench(browser, wb.panel(wb.schedule(outer, I=6, J=5, K=4)))
+    browser.until(SOON)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("loop", "on", "part", "order"),
+    [
+        ("k", "i", 0.05, "kij"), ("i", "k", 0.85, "jki"), ("k", "j", 0.05, "ikj"), ("i", "k", 0.5, "kji"),
+        ("i", "T", 0.3, "jki"),
+    ],
+)  # fmt: skip
+def test_a_loop_dropped_between_rows_goes_there_and_on_a_row_they_interchange(loop, on, part, order, three, browser):
+    assert [*browser.run(ROWS)] == ["i", "j", "k", "T"]
+    dropped(browser, loop, on, part)
+    browser.until(f"Object.keys({ROWS}).join('') === '{order}T'")
+    assert len(steps(three)) == 1
+
+
+def test_a_loop_that_may_not_go_there_is_refused(browser):
+    made = wb.schedule(wb.ops.seidel_2d, N=8, M=8, steps=3)
+    page = Bench(browser, wb.panel(made))
+    browser.until(SOON)
+    dropped(browser, "j", "t", 0.05)
+    page.becomes("panel.refusal.get('step')")
+    assert steps(page) == []
 
 
 def test_a_naive_schedule_says_where_to_start(bench, browser):

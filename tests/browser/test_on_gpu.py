@@ -48,6 +48,15 @@ def test_one_click_shows_cuda_and_a_second_takes_it(bench, browser, keep):
     browser.until(f"JSON.stringify({PRESSED}) === '[\"C\"]'")
 
 
+def test_a_schedule_on_a_gpu_opens_on_cuda_with_what_stands_before_it_folded(browser):
+    mapped = wb.schedule(SCALED, N=48, M=40) | wb.bind("B/i", "block.x") | wb.bind("T/i", "block.x")
+    Bench(browser, wb.panel(mapped, panes=("code", "tree")), whole=False)
+    browser.until("document.querySelector('.wbp .code .listing')")
+    assert browser.run(PRESSED) == ["CUDA"]
+    assert "__global__" in texts(browser, ".wbp .code .listing")[0]
+    assert texts(browser, ".wbp .fold")[0].endswith("lines before the function")
+
+
 def test_an_unmapped_loop_is_answered_with_its_bindings(bench, browser, keep):
     browser.click(".wbp .language", 1)
     browser.until("document.querySelectorAll('.wbp .instead .repair').length > 1")

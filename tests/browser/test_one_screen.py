@@ -118,6 +118,23 @@ def test_a_picture_is_as_large_as_its_pane(browser):
     browser.until(f"Math.abs({PLOT}.height - {before}) < 2")
 
 
+def test_head_and_detail_line_stay_while_one_scrolls_to_another_pane(browser):
+    bench = opened(browser, "1280 x 800", schedule("matmul"))
+    bench.ask("setattr(panel, 'panes', [*panel.panes, 'footprint', 'roofline', 'warps'])")
+    browser.until("document.querySelector('.wbp .slot[data-slot=warps]')")
+    browser.run("document.querySelector('.wbp .slot[data-slot=warps]').scrollIntoView({block: 'end'})")
+    assert browser.run(SEEN % [".wbp .head", ".wbp .foot", ".wbp [data-slot=warps] .slot-head"]) == []
+
+
+def test_a_picture_that_was_zoomed_fits_again(browser):
+    opened(browser, "1600 x 1000", schedule("matmul"))
+    browser.click(".wbp [aria-label='zoom in']")
+    browser.click(".wbp [aria-label='zoom in']")
+    browser.until("document.querySelector('.wbp svg.plot.zoomed')")
+    browser.click(".wbp .fit")
+    browser.until("!document.querySelector('.wbp svg.plot.zoomed')")
+
+
 def test_borders_move_by_mouse_and_by_keys(browser):
     bench = opened(browser, "1600 x 1000", schedule("matmul"))
     was = browser.run(WIDE % "domain")

@@ -7,6 +7,9 @@ from PIL import Image
 
 import workbench as wb
 from tests.browser import shots
+from tests.browser.bench import Bench
+from tests.browser.chromium import BrowserError
+from tests.browser.resting import WAITING, seen_at_rest
 from workbench.errors import IllegalSchedule
 
 PROGRAMS = shots.PROGRAMS
@@ -46,3 +49,22 @@ def test_a_shot_is_of_the_whole_window(lab, browser, tmp_path):
         assert taken.convert("L").resize((1, 1)).getpixel((0, 0)) < 110, "it is dark"
     browser.size(1500, 1100)
     shots.Page(browser).command("apputils:change-theme", theme=shots.THEMES["light"])
+
+
+def test_a_look_waits_until_the_panel_is_at_rest(browser):
+    Bench(browser, wb.panel(wb.schedule(wb.ops.matmul, M=6, N=5, K=7)))
+    seen_at_rest(browser, 60)
+    browser.run("""(() => { const waits = Object.assign(document.createElement('p'), {textContent: 'asking for it …'});
+        document.querySelector('.wbp .foot').append(waits);
+        window.setTimeout(() => { waits.textContent = 'here it is' }, 1200) })()""")
+    assert browser.run(WAITING) == "asking for it …"
+    seen_at_rest(browser, 60)
+    assert browser.run("document.querySelector('.wbp .foot').textContent").endswith("here it is")
+
+
+def test_what_never_rests_is_said(browser):
+    Bench(browser, wb.panel(wb.schedule(wb.ops.matmul, M=6, N=5, K=7)))
+    seen_at_rest(browser, 60)
+    browser.run("(document.querySelector('.wbp .title').textContent = 'waiting …', 0)")
+    with pytest.raises(BrowserError, match=r"not at rest within 0\.5 s: waiting …"):
+        seen_at_rest(browser, 0.5)

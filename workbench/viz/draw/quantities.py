@@ -32,4 +32,4 @@ def _short(value: float) -> str:
     """Three digits, but all of a whole number's."""
     if value == int(value) and value < 1e5:
         return str(int(value))
-    return f"{value:.3g}" if value < 1000 else str(round(value))
+    return f"{value:.3g}" if value < 999.5 else str(round(value))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from workbench.errors import WorkbenchError, unknown_name
 
 PANES = ("domain", "code", "tree", "steps", "history")
-MORE = ("operator", "footprint", "cache", "lanes", "roofline", "warps", "export", "trials", "model")
+MORE = ("operator", "dataflow", "footprint", "cache", "lanes", "roofline", "warps", "export", "trials", "model")
 
 CALLED = {
     "loops": "tree", "next steps": "steps", "memory": "footprint", "cache lines": "cache", "threads": "lanes",

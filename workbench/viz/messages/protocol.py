@@ -8,7 +8,7 @@ from workbench.viz.messages.counting import Footprints, Machine, Roofline, Unkno
 from workbench.viz.messages.drawn import Chosen, Code, Domain, Past, Selection, Source, Step, Tools, TreeNode
 from workbench.viz.messages.exporting import ExportData, FileText
 from workbench.viz.messages.measuring import MeasuredData
-from workbench.viz.messages.modelling import NetworkData
+from workbench.viz.messages.modelling import ModelPicture, NetworkData
 from workbench.viz.messages.stepping import (
     Action,
     Checked,
@@ -39,6 +39,7 @@ class Views(TypedDict, total=False):
     footprint: Footprints | Unknown
     roofline: Roofline | Unknown
     warps: Warps | Unknown
+    dataflow: ModelPicture | Unknown
     CUDA: Code
     HIP: Code
     assembly: Code

@@ -21,7 +21,7 @@ from workbench.runtime import CompiledKernel, Plan
 from workbench.schedules import Schedule, Verdict
 from workbench.viz.draw.markup import Markup, element
 from workbench.viz.draw.pictures import Picture
-from workbench.viz.draw.scene import above, beside
+from workbench.viz.draw.scene import Scene, above, beside
 from workbench.viz.draw.svg import svg_text
 from workbench.viz.frames.coordinates import groups, subject
 from workbench.viz.views.domain.domain_view import domain
@@ -79,6 +79,8 @@ def picture(value: object) -> Picture:
             return _of_model(value)
         case Profile():
             return timeline(value)
+        case Scene():
+            return Picture(value.label or "drawing", value)
     return sheet(value)
 
 

@@ -30,6 +30,7 @@ from workbench.viz.messages.counting import (
     WarpTouch,
 )  # fmt: skip
 from workbench.viz.messages.drawn import Chosen, Code
+from workbench.viz.messages.modelling import ModelPicture
 from workbench.viz.messages.stepping import Film
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.code.compiling import chosen_code
@@ -74,12 +75,19 @@ def _roofline(panel: Panel, *, measure: bool = False) -> Roofline | Unknown:
     return roofline_payload(named, measure=measure, places=history.places)
 
 
+def _dataflow(panel: Panel) -> ModelPicture | Unknown:
+    from workbench.viz.panels.models.flow import dataflow_payload
+
+    return dataflow_payload(panel.schedule)
+
+
 VIEWS: dict[str, Callable[..., Any]] = {
     **{language: _code(language) for language in ("CUDA", "HIP", "assembly", "PTX", "SASS")},
     "texts": _texts,
     "footprint": _footprint,
     "roofline": _roofline,
     "warps": lambda panel: warps_payload(panel.schedule),
+    "dataflow": _dataflow,
 }
 
 

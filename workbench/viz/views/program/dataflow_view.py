@@ -26,6 +26,7 @@ from workbench.viz.views.program.dataflow_data import Dataflow, Edge, Nest, Step
 
 STUB, HEAD, PAD = 20.0, 21.0, 8.0  # pixels of a row with an edge, of a nest's title, around a nest
 TRACK = 15.0
+TITLE, TOP, GAP = 12.5, 22.0, 8.0  # letters of the title, pixels of its row and below it
 LONGEST, WIDEST, MOST_LINES = 46, 78, 3  # letters of what an instance does: beside its name, below it, and how often
 MOST_NESTS = 24
 
@@ -137,11 +138,18 @@ def dataflow_scene(found: Dataflow) -> Scene:
         marks += _statement(own, row)
         marks += [m for n, edge in enumerate(row.left) for m in _from_outside(own, row.at(n), edge)]
         marks += [m for n, edge in enumerate(row.right) for m in _handed_on(own, found, row.at(n), edge)]
-    head = Text(0, 13, f"dataflow of {found.title}", 12.5, bold=True)
+    head = Text(0, 13, f"dataflow of {found.title}", TITLE, bold=True)
     wide = own.left + own.middle + own.right + 12 + TRACK * (1 + max(own.tracks.values(), default=0)) + 12
     high = max((top + height for top, height, _ in own.nests), default=0.0)
     body = Scene(wide, high, tuple(marks))
-    return above(Scene(head.width, 22, (head,), head.text), body, paragraph(_notes(found), max(wide, 420)), gap=8)
+    first = Scene(head.width, TOP, (head,), head.text)
+    return above(first, body, paragraph(_notes(found), max(wide, 420)), gap=GAP)
+
+
+def statement_boxes(found: Dataflow) -> dict[str, tuple[float, float, float, float]]:
+    """Where `dataflow_scene` has each statement: left, top, width, height."""
+    own = _layout(found)
+    return {row.step.name: (own.left, row.top + TOP + GAP, own.middle, row.height) for row in own.rows}
 
 
 def _box(own: Layout, top: float, height: float, title: str) -> list[Mark]:
@@ -179,6 +187,11 @@ def _label(edge: Edge) -> Text:
     """Name and bytes of an edge."""
     amount = edge.shape if edge.touched_bytes is None else bytes_text(edge.touched_bytes)
     return Text(0, 0, f"{edge.array}  {amount}", 11, array_role(edge.number))
+
+
+def edge_label(edge: Edge) -> str:
+    """Name of an array, and its bytes or its shape."""
+    return _label(edge).text
 
 
 def _from_outside(own: Layout, y: float, edge: Edge) -> list[Mark]:

@@ -15,6 +15,7 @@ from workbench.viz.draw.markup import Markup, element
 from workbench.viz.draw.numbering import statement_numbers
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.draw.pictures import Picture
+from workbench.viz.draw.record_tables import described, speaks
 from workbench.viz.draw.tables import Table, table_html, table_text
 from workbench.viz.views.program.program_rows import array_rows, size_lines, statement_rows
 from workbench.wording import number_of
@@ -22,9 +23,9 @@ from workbench.wording import number_of
 
 def sheet(value: object) -> Picture:
     """Arrays, statements and dependences of a program; steps of a schedule; what a verdict, a measurement, a
-    verification, a plan or the doctor's report says.  Of any other value: its text.
+    verification, a plan or the doctor's report says.  Of any other value: its text, or its fields in words.
     """
-    if sheet_data.dispatch(type(value)) is sheet_data.dispatch(object):
+    if sheet_data.dispatch(type(value)) is sheet_data.dispatch(object) and speaks(value):
         first, _, rest = str(value).partition("\n")
         parts = [element("h4", first), *([element("pre", rest)] if rest else [])]
         return Picture(str(value), None, element("div", *parts), data=sheet_data(value))
@@ -53,7 +54,9 @@ Sheet = tuple[str, tuple[str, ...], tuple[Table, ...]]
 
 @singledispatch
 def sheet_data(value: object) -> Sheet:
-    """Title, remarks and tables of a value; what is not known is its text, a line each."""
+    """Title, remarks and tables of a value; what is not known is its text, a line each, or its fields."""
+    if not speaks(value):
+        return described(value)
     first, _, rest = str(value).partition("\n")
     return first, tuple(rest.splitlines()), ()
 
