@@ -13,6 +13,9 @@ from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree
 from workbench.poly.sets.names import said
 from workbench.wording import number_of
 
+WHOLE = "=! "
+"""What says in an operator's text that a reduction begins at its neutral value."""
+
 
 def program_sheet(program: Program) -> str:
     """The whole program, about one line a fact (what `str(program)` gives)."""
@@ -74,12 +77,9 @@ def own_text(statement: ProgramStatement) -> str:
 
     `C.init` of `C(m, n) +=! A(m, k) * B(k, n)` is `C(m, n) = 0.0`, `C` itself `C(m, n) += A(m, k) * B(k, n)`.
     """
-    match statement.kind:
-        case "initialise":
-            return body_text(statement)
-        case "update":
-            return statement.text.replace("=! ", "= ", 1)
-    return statement.text
+    if statement.kind == "initialise" and WHOLE in statement.text:
+        return body_text(statement)
+    return statement.text.replace(WHOLE, "= ", 1) if statement.kind == "update" else statement.text
 
 
 def body_text(statement: ProgramStatement) -> str:
