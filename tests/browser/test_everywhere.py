@@ -35,10 +35,10 @@ SLOTS = "[...document.querySelectorAll('.wbp .slot')].map((e) => e.dataset.slot)
 
 
 @pytest.fixture(params=EVERY[: examples(quick=1, ci=4, full=8)], ids="-".join)
-def page(request, lab, notebook7, browser):
+def page(request, browser):
     """A panel that was run by hand, where, how large and in which theme the case says."""
     place, size, theme = request.param
-    server = lab if place == "lab" else notebook7
+    server = request.getfixturevalue("lab" if place == "lab" else "notebook7")
     browser.size(*shots.SIZES[size])
     shots.first_page(server, browser, place)
     made = server.again(browser, CELL)
@@ -90,7 +90,7 @@ def a_refusal_moves_nothing(page: Page) -> None:
     choose(browser, refused)
     browser.until(f"!{BAR}.hidden")
     assert browser.run(WHERE) == before
-    assert "would race" in texts(browser, ".wbp .refusal.banner")[0]
+    assert refused in texts(browser, ".wbp .refusal.banner")[0]
     browser.run("document.querySelector('.wbp svg.plot').focus()")
     browser.key("Escape")
     browser.until(f"{BAR}.hidden")

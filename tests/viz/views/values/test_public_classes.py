@@ -121,6 +121,7 @@ VALUES = {
     "function of a model": lambda: model().main,
     "builder": lambda: wb.graph.Builder(),
     "settings": lambda: current(),
+    "drawing": lambda: viz.tree(naive()).scene,
     "violations": lambda: wb.check(naive() | wb.parallelize("m")).valid_for,
 }
 
