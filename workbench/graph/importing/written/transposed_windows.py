@@ -69,21 +69,23 @@ def _interleaved(
     """The whole result, before its border is cut: of each phase the cells that lie a step apart.
 
     y(s·i + r) sums x(i - q) · w(s·q + r): a convolution over q for each r (Dumoulin and Visin, 2016, relationship 14).
-    Phases that take equally many elements are one convolution, one beside the other as channels.
+    Phases that take equally many elements are one convolution, one beside the other as channels: all features of a
+    phase side by side, so that they stay so, or, of groups, all phases of a feature.
     """
     names = spatial(x.rank - 2)
     between = [(f"r{n}", s) for n, s in zip(names, window.strides, strict=True) if s > 1]
     cell = ", ".join(names)
     held = [phase for phase, count in taps.of.items() if min(count)]
+    features = (w.dims[1].constant or 0) * groups
     if len({*taps.of.values()}) == 1:
         parts = [_phases(g, x, w, None, groups, held, taps, window)]
-        place = reduce(lambda place, axis: f"({place}) * {axis[1]} + {axis[0]}", between, "f")
+        place = reduce(lambda place, axis: f"({place}) * {axis[1]} + {axis[0]}", between, "0" if groups == 1 else "f")
+        place = f"({place}) * {features} + f" if groups == 1 else place
         found = f"t0(n, {place}, {cell})"
     else:
         parts = [_phases(g, x, w, None, groups, [phase], taps, window) for phase in held]
         cases = (f"{_is(phase, names, window)} ? t{at}(n, f, {cell}) : " for at, phase in enumerate(held))
         found = f"({''.join(cases)}{working(x.element).name}(0))"
-    features = (w.dims[1].constant or 0) * groups
     return _joined(g, parts, bias, found, features, x.element, window.strides)
 
 
@@ -113,14 +115,16 @@ def _filters(
     """The filters of phases turned round, as a convolution takes them."""
     names, many = spatial(w.rank - 2), len(phases)
     channels, features = (dim.constant or 0 for dim in w.dims[:2])
-    reads, rest = [], 1
+    reads, rest = [], features if groups == 1 else 1
     for axis in reversed(range(len(names))):
         step = strides[axis]
         r = str(phases[0][axis]) if many == 1 else f"(f / {rest}) % {step}"
         rest *= step
         reads.insert(0, f"{step} * ({count[axis] - 1} - {names[axis]}) + {r}")
-    feature, each = f"(f / {many})", channels // groups
-    read = f"weight({each} * ({feature} / {features}) + c, {feature} % {features}, {', '.join(reads)})"
+    each = channels // groups
+    channel = "c" if groups == 1 else f"{each} * (f / {many} / {features}) + c"
+    feature = f"f % {features}" if groups == 1 else f"f / {many} % {features}"
+    read = f"weight({channel}, {feature}, {', '.join(reads)})"
     total = groups * features * many
     ranges = [f"f in 0:{total}", f"c in 0:{each}", *(f"{n} in 0:{k}" for n, k in zip(names, count, strict=True))]
     body = f"y(f, c, {', '.join(names)}) = {read} where {', '.join(ranges)}"

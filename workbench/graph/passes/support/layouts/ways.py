@@ -111,7 +111,8 @@ def ways_of(
 ) -> tuple[Way, ...]:  # fmt: skip
     """The ways to compute a call; the first is as it is written.
 
-    Of weights each order that may serve where nothing is wished; unless `every_weight`, that which follows the result.
+    Of weights each order that may serve where nothing is wished.  Unless `every_weight`, that which follows the result;
+    and what has no weights takes and gives arrays in one order.
     """
     op = operator_of(call)
     ranks = [op.tensors[name].rank for name in inputs_of(op)]
@@ -155,12 +156,16 @@ def _separately(call: Call, op: Operator, among: Candidates, *, every_weight: bo
     for result in among.get(rank, (identity(rank),)):
         orders_of = [_weight_orders(op, names[at], result) if known[at] else () for at in range(len(names))]
         weights = orders_of if every_weight else [each[-1:] for each in orders_of]
-        if len(free) > 2:
-            alike = [[o for o in orders if o == result] or [identity(len(orders[0]))] for orders in choices]
-        else:
-            alike = [list(orders) for orders in choices]
-        every = iter(alike)
+        own = [list(orders) for orders in choices]
+        if len(free) > 2 or not (every_weight or channels_of(call)):
+            own = [_alike(orders, result, single=every_weight or len(free) > 2) for orders in own]
+        every = iter(own)
         yield from (Way(chosen, result) for chosen in product(*(w or next(every) for w in weights)))
+
+
+def _alike(orders: list[Order], result: Order, *, single: bool) -> list[Order]:
+    """The order of the result, for an argument with as many axes; else as written, or any if not a `single` one."""
+    return [o for o in orders if o == result] or ([identity(len(orders[0]))] if single else orders)
 
 
 def _weight_orders(op: Operator, name: str, result: Order) -> tuple[Order, ...]:
