@@ -24,7 +24,7 @@ class Data:
     fields: tuple[Any, ...] = ()
 
     def __init__(self, constructor: str, fields: tuple[Any, ...] = ()) -> None:
-        # Less than half the time of a record's own way: long lists are many of them.
+        # In less than half the time that a record takes: a list of a model is one of these for each element.
         _put_constructor(self, constructor)
         _put_fields(self, fields)
 

@@ -55,7 +55,7 @@ def address(array: np.ndarray[Any, Any]) -> int:
     arrays that are read-only, empty, or of types that buffers do not know.
     """
     try:
-        return ctypes.addressof(_first_byte(array))
+        return ctypes.addressof(_first_byte(array))  # type: ignore[arg-type]  # arrays say that from Python 3.12 on
     except (TypeError, ValueError):
         return array.__array_interface__["data"][0]
 

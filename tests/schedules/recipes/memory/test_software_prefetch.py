@@ -50,6 +50,7 @@ def test_a_request_keeps_no_value_from_being_computed_before_the_loop():
         (COLUMNS, {"M": 100, "N": 512}),
         (TWICE, {"M": 20, "N": 512}),  # all rows stay in the second cache
         (TWICE, {"M": 1000, "N": 100}),  # short rows
+        (TWICE, {"M": 100, "N": 1500}),  # rows to come would push out those that are here
         (TWICE, {"M": 100, "N": 5000}),  # the row itself leaves the second cache
         (TWICE, {}),
     ],
