@@ -66,7 +66,7 @@ def test_what_a_table_finds_is_not_counted_by_its_name():
 
 
 def test_functions_that_differ_by_names_and_types_are_copies():
-    text = "def {0}({1}: {2}) -> {2}:\n {3}\n {4} = [{1}.half(), {1}.other(), {1}.third({5}), 12345]\n return {4}"
+    text = "def {0}({1}: {2}) -> {2}:\n {3}\n {4} = [{1}.half(), {1}.other(), {1}.third({5}), {1}.last()]\n return {4}"
     one = text.format("f", "x", "int", "'Words.'", "both", "1")
     two = text.format("g", "y", "str", "'Other words.'", "pair", "1")
     other = text.format("h", "y", "str", "'Other words.'", "pair", "2")

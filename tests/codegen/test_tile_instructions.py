@@ -86,7 +86,7 @@ def by_hand(own: TileInstruction, sizes: tuple[int, int, int], tile: tuple[int, 
         for array, dims, layout in (("A", "m, k", f"m, k / {group}, k % {group}"),
                                     ("B", "k, n", f"k / {group}, n, k % {group}")):  # fmt: skip
             s = s | wb.stage(array, "C/n_o") | wb.transform_layout(f"{array}_local", f"({dims}) -> ({layout})")
-        s = s | wb.pad("C/k_o") if k % group else s
+        s = s | wb.pad("C/k_o") if k > group and k % group else s
     return op, s | wb.replace("C/m_i", own.name)
 
 

@@ -92,7 +92,7 @@ _WORDS = {"view": "is a view of", "part": "contains", "overwrite": "overwrites"}
 
 
 def covered(spans: Sequence[tuple[int, int]]) -> int:
-    """The length of what spans cover, which stand in the order of their first ends."""
+    """The length of a union of intervals that are sorted."""
     total = reached = 0
     for low, high in spans:
         total += max(0, high - max(low, reached))

@@ -115,9 +115,10 @@ def tiles_for(found: Product, target: Target) -> list[Words]:
 
 
 def _of_tiles(own: TileInstruction) -> Words:
-    size, of_rows = DTYPES[own.operands[0]].bytes, own.operands[0]
-    tile = {"rows": own.rows, "columns": own.columns, "depth": own.depth}
-    return Words(own.name, own.group, size, **tile, of_rows=of_rows, anyhow=own.anyhow)
+    return Words(
+        own.name, own.group, DTYPES[own.operands[0]].bytes, rows=own.rows, columns=own.columns, depth=own.depth,
+        of_rows=own.operands[0], anyhow=own.anyhow,
+    )  # fmt: skip
 
 
 def narrow(value: Expr) -> bool:
