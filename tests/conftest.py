@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -9,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import hypothesis
 import pytest
 
 from tests.support import allowed_skips, place, sampled, unexpected_skips
+from workbench.deferred import uncollected
 
 TESTS = Path(__file__).parent
 # What somebody tuned or calibrated on this machine must not decide what tests see.
@@ -88,6 +91,18 @@ def _long_places_first(items: list[pytest.Item]) -> None:
     items.sort(key=order)
 
 
+# -- memory ----------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What was imported and collected stays to the end: looking through it for garbage in every test takes long."""
+    with uncollected():
+        result = yield
+    gc.freeze()
+    return result
+
+
 # -- compilers -------------------------------------------------------------------------------------
 
 
@@ -98,6 +113,7 @@ def _runs(command: tuple[str, ...]) -> bool:
         return False
 
 
+@cache
 def _compilers() -> dict[str, tuple[str, ...]]:
     """The C compilers of this machine: name → command."""
     found = {name: (path,) for name in ("gcc", "clang") if (path := shutil.which(name)) and _runs((path,))}

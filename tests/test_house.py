@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -47,6 +48,7 @@ TEXTS = sorted(
 BOUND_AT_ONCE = defaultdict(set, {"workbench": {"settings"}, "workbench.lang": {"operator"}})
 
 
+@cache
 def everything_loaded() -> None:
     """Import every module of the library that can be, so that no submodule can still come and overwrite a name."""
     for name in MODULES:

@@ -113,14 +113,14 @@ def one_place_less(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 MUTANTS = {
-    **{f"{kind} dependences are not seen": Mutant(legal, "dependences", kept(lambda d, k=kind: d.kind != k))
-       for kind in flow.KINDS},
+    **{f"{kind} dependences are not seen":
+       Mutant(legal, "dependences", kept(lambda d, k=kind: d.kind != k), int(kind == "flow")) for kind in flow.KINDS},
     "dependences of a statement on itself are not seen":
         Mutant(legal, "dependences", kept(lambda d: d.source == d.target)),
     "dependences between two statements are not seen":
         Mutant(legal, "dependences", kept(lambda d: d.source != d.target)),
     "reductions are taken for ordinary updates": Mutant(legal, "dependences", changed(kind="output")),
-    "may-dependences are taken for certain": Mutant(legal, "dependences", changed(exact=True)),
+    "may-dependences are taken for certain": Mutant(legal, "dependences", changed(exact=True), 2),
     "certain dependences are taken for possible": Mutant(legal, "dependences", changed(exact=False)),
     "one inexact violation makes all of them so":
         Mutant(legality, "judge", renamed("illegal", "unproved", some_inexact), 2),
@@ -129,23 +129,23 @@ MUTANTS = {
     "backwards is allowed by one": Mutant(legal, "compare_text", compared(more="> 1 +")),
     "standing still is forbidden": Mutant(legal, "compare_text", compared(more=">=")),
     "iterations that differ may race upwards": Mutant(legal, "compare_text", compared(differ=">")),
-    "iterations that differ may race downwards": Mutant(legal, "compare_text", compared(differ="<"), 6),
+    "iterations that differ may race downwards": Mutant(legal, "compare_text", compared(differ="<")),
     "inner loops are judged under smaller outer ones": Mutant(legal, "compare_text", compared(equal="<=")),
     "inner loops are judged under larger outer ones": Mutant(legal, "compare_text", compared(equal=">=")),
     "inner loops are judged under other outer ones": Mutant(legal, "compare_text", compared(equal="!=")),
     "parallel loops order their iterations": Mutant(legal, "_forbidden", ruled("parallel", ">")),
     "parallel loops never race": Mutant(legal, "_forbidden", ruled("parallel", None)),
     "contributions may arrive at once": Mutant(legal, "_forbidden", ruled("parallel", None, reductions=True)),
-    "lanes never race": Mutant(legal, "_forbidden", ruled("vector", None)),
+    "lanes never race": Mutant(legal, "_forbidden", ruled("vector", None), 1),
     "lanes of a reduction race": Mutant(legal, "_forbidden", ruled("vector", "!=")),
     "lanes are not in lockstep": Mutant(legal, "out_of_lockstep", lambda original: lambda _, lanes, *__: lanes, 10),
-    "lanes in lockstep never race": Mutant(legal, "out_of_lockstep", always(None)),
+    "lanes in lockstep never race": Mutant(legal, "out_of_lockstep", always(None), 1),
     "lockstep does not look at the lanes": Mutant(lockstep, "compare", compared(more="<"), 10),
     "lockstep does not look at statements":
         Mutant(legal, "out_of_lockstep", lambda original: lambda p, lanes, ends, common, depth: original(
-            p, lanes, ends, replace(common, position=-1), depth)),
+            p, lanes, ends, replace(common, position=-1), depth), 1),
     "serial loops may run backwards": Mutant(legal, "_forbidden", ruled("serial", None)),
-    "unrolled loops may run backwards": Mutant(legal, "_forbidden", ruled("unroll", None), 140),
+    "unrolled loops may run backwards": Mutant(legal, "_forbidden", ruled("unroll", None), 3),
     "reductions keep their order": Mutant(legal, "_forbidden", ruled("serial", ">")),
     "the order of statements does not matter": Mutant(legal, "shared", shared(lambda s: replace(s, position=-1))),
     "later statements count as too late": Mutant(legal, "shared", shared(lambda s: replace(s, position=1))),

@@ -78,7 +78,7 @@ MUTANTS = {
     "barriers order backwards": Mutant(violations, "ordered_by_barriers", turned, 47),
     "blocks wait for one another": Mutant(concurrency, "is_block", always(False), 128),
     "every update is atomic": Mutant(violations, "atomic_statements", everything),
-    "no update is atomic": Mutant(violations, "atomic_statements", always(frozenset()), 118),
+    "no update is atomic": Mutant(violations, "atomic_statements", always(frozenset()), 137),
     "threads never race": Mutant(violations, "at_once", always(False)),
     "nobody looks for divergent barriers": Mutant(legality, "divergent", always(""), 26),
     "every barrier stands at the end of what it is before": Mutant(waiting, "_side", lambda original:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 import workbench as wb
@@ -31,7 +33,8 @@ PROBLEMS = {
 }  # fmt: skip
 
 
-def sketch(name: str, target: str = "h200"):
+@cache
+def sketch(name: str, target: str = "h200") -> wb.Sketch:
     text, sizes = PROBLEMS[name]
     return wb.sketch(wb.operator(text), sizes, Target(target))
 
