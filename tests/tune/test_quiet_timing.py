@@ -11,7 +11,7 @@ import workbench as wb
 from tests.tune.support import SIZES, SMALL
 from workbench.tune.measuring.building import Look, Request
 from workbench.tune.measuring.helpers import Helper
-from workbench.tune.measuring.timing import PAIRS, Load, _Runner
+from workbench.tune.measuring.timing import PAIRS, Load, Prepare, _Runner
 
 
 def test_no_builder_works_and_no_tree_grows_while_a_candidate_is_timed(database, monkeypatch):
@@ -70,7 +70,16 @@ def test_caches_are_flushed_before_each_call_where_that_is_asked_for(flush):
         assert set(runner.cache.tolist()) == {len(kernel.batches)}
 
 
-def test_a_study_with_flushed_caches_is_measured(database):
-    limits = wb.tune.Limits(flush=True)
-    study = wb.autotune(SMALL, sizes=SIZES, trials=2, database=database, seed=1, limits=limits).result()
-    assert study.outcomes["measured"] == 3
+@pytest.mark.parametrize("flush", [True, False])
+def test_a_study_says_whether_caches_are_flushed(flush, database, monkeypatch):
+    said, send = [], Helper.send
+
+    def sent(helper: Helper, request: object) -> None:
+        said.extend([request.flush] if isinstance(request, Prepare) else [])
+        send(helper, request)
+
+    monkeypatch.setattr(Helper, "send", sent)
+    limits = wb.tune.Limits(flush=flush)
+    study = wb.autotune(SMALL, sizes=SIZES, trials=1, database=database, seed=1, limits=limits).result()
+    assert {*said} == {flush}
+    assert study.done == 1

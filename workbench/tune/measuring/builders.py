@@ -53,14 +53,7 @@ class Builders:
     def looks(self, points: Sequence[Mapping[str, Any]]) -> list[Seen | None]:
         """What the schedules of points show; None for one that is no legal schedule."""
         self.ahead = []
-        missing = [p for p in points if named(p) not in self.seen]
-        looks = [Look(tuple(missing[n :: len(self.helpers)])) for n in range(len(self.helpers))]
-        asked = [
-            (helper, look) for helper, look in zip(self.helpers, looks, strict=True)
-            if look.points and self._begin(helper, look) is None
-        ]  # fmt: skip
-        for helper, look in asked:
-            self._note(helper, look, self.seconds)
+        self._look_at([Look((p,)) for p in points if named(p) not in self.seen])
         found = [self.seen.get(named(p)) for p in points]
         for point in points:
             self.seen.pop(named(point), None)
@@ -90,6 +83,20 @@ class Builders:
                     yield self._received(helper, job, left)
                 else:
                     self._note(helper, job, left)
+
+    def _look_at(self, waiting: list[Look]) -> None:
+        """Give each builder the next look as it is ready: some take many times as long as others."""
+        busy: Busy = {}
+        while waiting or busy:
+            for helper in self.helpers:
+                if waiting and helper not in busy:
+                    look = waiting.pop(0)
+                    if self._begin(helper, look) is None:
+                        busy[helper] = look, time.monotonic() + self.seconds
+            for helper in self._answering(busy):
+                look, deadline = busy.pop(helper)
+                assert isinstance(look, Look)
+                self._note(helper, look, max(GRACE, deadline - time.monotonic()))
 
     def _next(self, helper: Helper, waiting: list[Request], busy: Busy) -> Job | None:
         """What a builder does next: a request, or a look ahead as long as others build; None if there is nothing."""

@@ -25,7 +25,7 @@ PROBES, NEAR = 4, 1.25
 LEFT_OVER = 64
 """Points that were looked at and not proposed are thought of again as long as they are among so many."""
 
-FIRST_LOOKS, LOOKED_AT = 32, 1.25
+FIRST_LOOKS, LOOKED_AT = 24, 1.25
 """So many points get features at first, and later so many times as many as are wanted."""
 
 Scores = Callable[[Sequence[Point]], Sequence[float]]
