@@ -22,7 +22,7 @@ const LEAVING = 700; // milliseconds to get from a button to its map
 const LOWEST = 150; // pixels of a picture in which something is seen
 const [NARROWEST, NARROWEST_TALK] = [172, 150]; // pixels of a nest beside others; in a talk without what one chooses with
 const BESIDE = 176; // pixels of axes and sliders beside their picture
-const TOLD = 190; // pixels of height of tools, hint, time and notes where nothing is left out
+const TOLD = 230; // pixels of height of tools, hint, time and notes where nothing is left out
 const [AROUND, NAMES, CONTROLS] = [150, 24, 110]; // pixels of height: of what is not pictures, of a nest's names, of its sliders
 
 export class DomainPane {
