@@ -42,10 +42,11 @@ _STAGE = """(() => {
 
 
 class Camera:
-    """Frames of a page, each with how long it is shown."""
+    """Frames of a page, each with how long it is shown; so many show the hand `between` two places."""
 
-    def __init__(self, page: Bench) -> None:
+    def __init__(self, page: Bench, width: int = WIDTH, between: int = 5) -> None:
         self.page, self.browser = page, page.browser
+        self.width, self.between = width, between
         self.frames: list[Image.Image] = []
         self.milliseconds: list[int] = []
         self.browser.size(*WINDOW)
@@ -56,8 +57,8 @@ class Camera:
         self.page.pump()
         png = self.browser.do(self.browser.page.screenshot)
         image = Image.open(io.BytesIO(png)).convert("RGB")
-        high = round(image.height * WIDTH / image.width)
-        self.frames.append(image.resize((WIDTH, high), Image.Resampling.LANCZOS))
+        high = round(image.height * self.width / image.width)
+        self.frames.append(image.resize((self.width, high), Image.Resampling.LANCZOS))
         self.milliseconds.append(milliseconds)
 
     def say(self, words: str, milliseconds: int = LONG) -> None:
@@ -65,8 +66,9 @@ class Camera:
         self.browser.run(f"document.getElementById('words').textContent = {words!r}")
         self.shoot(milliseconds)
 
-    def move(self, to: Spot, frames: int = 5) -> None:
+    def move(self, to: Spot, frames: int | None = None) -> None:
         """Move the pointer to a place, seen on the way."""
+        frames = frames or self.between
         x, y = self.browser.run("[parseFloat(pointer.style.left), parseFloat(pointer.style.top)]")
         for n in range(1, frames + 1):
             self.browser.move((x + (to[0] - x) * n / frames, y + (to[1] - y) * n / frames))
@@ -147,12 +149,12 @@ def _drag_a_tile(camera: Camera) -> None:
     browser.do(lambda: browser.page.mouse.up())
 
 
-def opened(browser: Browser) -> Camera:
+def opened(browser: Browser, width: int = WIDTH, between: int = 5) -> Camera:
     """A camera before the panel of the film."""
     browser.size(*WINDOW)
     panel = wb.panel(wb.schedule(wb.ops.matmul, M=512, N=512, K=512))
     panel.arrangement = {"height": HEIGHT}
-    return Camera(Bench(browser, panel))
+    return Camera(Bench(browser, panel), width, between)
 
 
 def order() -> str:

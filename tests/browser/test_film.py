@@ -11,7 +11,7 @@ SCENES = ["opened", "tiled", "interchanged", "refused", "repaired", "measured"]
 
 
 def test_the_film_can_be_played_again(browser, tmp_path):
-    camera = film.opened(browser)
+    camera = film.opened(browser, width=film.WIDTH // 4, between=2)  # as quick as it can be
     panel = camera.page.panel
     seen = {scene: (len(panel.schedule.trace), panel.refusal.get("step")) for scene in film.play(camera)}
     assert list(seen) == SCENES
