@@ -134,7 +134,7 @@ export class StepsPane {
     const short = words.length ? '' : shortLoops(this.state.offers.short ?? []);
     const more = complete ? null : button('look at all kinds of steps', () => void this.state.offer({ seconds: 4 }), { class: 'more' });
     const blocks = kinds.filter((kind) => kind === 'tile' || kind === 'split').length; // they are listed first
-    groups.splice(blocks, 0, ...(short ? [h('p', { class: 'soft note short' }, short)] : []));
+    groups.splice(blocks, 0, ...(short ? [h('p', { class: 'soft note short-loops' }, short)] : []));
     this.list.replaceChildren(...groups, more ?? '');
     this.price();
     void this.ask();

@@ -73,7 +73,7 @@ class NumpyRunner:
 
     def __init__(self, limits: Limits, threads: int = 1) -> None:
         self.limits, self.threads = limits, threads
-        variables = dict.fromkeys(THREAD_VARIABLES, str(threads))
+        variables: dict[str, str] = {name: str(threads) for name in THREAD_VARIABLES}
         self.helper = Helper(NUMPY, variables, memory_limit(limits.memory_bytes))
         self.busy = 0
         """Threads that the calls kept busy; 0 before they were measured."""
