@@ -77,7 +77,7 @@ function keys(plot: Plot, event: KeyboardEvent): void {
   else if (event.key === 'p') next = inTime(plot, now, -1);
   else if (event.key === '+') plot.zoom(1.25);
   else if (event.key === '-') plot.zoom(0.8);
-  else if (event.key === 'Escape') plot.state.select({});
+  else if (event.key === 'Escape' && !plot.state.refusal.step && !plot.state.compared) plot.state.select({});
   else return;
   event.preventDefault();
   event.stopPropagation();

@@ -77,7 +77,7 @@ def test_a_refusal_leaves_the_picture_and_the_mouse_free_on_every_screen(size, b
     assert apart(browser.box(".wbp .refusal.banner"), browser.box(selector))
     assert browser.run(COVERED) == []
     assert browser.run(HIDDEN) == []
-    browser.run("document.querySelector('.wbp svg.plot').focus()")
+    browser.run("document.querySelector('.wbp svg.plot').focus()")  # as after a drag that was refused
     browser.key("Tab")
     browser.key("Escape")
     browser.until(f"{BAR}.hidden")
