@@ -74,7 +74,9 @@ def _layouts(
     nodes: list[Term], ways: Mapping[Call, tuple[Way, ...]], wanted: Mapping[int, Order], types: Types
 ) -> Layouts:
     """What each way and each movement costs, in cells."""
-    among = {term: cells_of(term, types) for call in ways for term in (*call.arguments, call)}
+    among: dict[Term, float] = {
+        term: cells_of(term, types) for call in ways for term in (*call.arguments, call)
+    }
     moving = {
         term: cells for term, cells in among.items()
         if not isinstance(term, Constant) and _rank(term, types) in wanted

@@ -75,7 +75,8 @@ class ConvolutionTile:
     @property
     def pixels(self) -> str:
         """The loop over pixels."""
-        return fused_name(*self.run) if len(self.run) > 1 else self.run[0]
+        first, *others = self.run
+        return fused_name(*self.run) if others else first
 
 
 def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None:

@@ -41,7 +41,8 @@ class Cut:
         found = {d: shape.trip(d) or 1 for d in self.batches}
         found[self.panels] = -(-(shape.trip(self.filters) or 1) // self.width)
         found |= {d: shape.trip(d) or 1 for d in self.rows}
-        pixels = fused_name(*self.run) if len(self.run) > 1 else self.run[0]
+        first, *others = self.run
+        pixels = fused_name(*self.run) if others else first
         found[str(over_blocks(pixels))] = -(-prod(shape.trip(d) or 1 for d in self.run) // self.height)
         return found
 

@@ -91,7 +91,7 @@ def followed(op: Operator, changed: Mapping[str, Order]) -> dict[str, Order]:
     for statement in (*statements, *reversed(statements)):
         touched = [(t.tensor, t.subscripts) for t in statement.targets]
         touched += [(r.tensor, r.subscripts) for r in reads(*statement.values)]
-        known = [(subscripts, order) for name, subscripts in touched if (order := (found | changed).get(name))]
+        known = [(subscripts, order) for name, subscripts in touched if (order := {**found, **changed}.get(name))]
         for name, subscripts in touched:
             order = next((o for others, o in known if _axis_by_axis(subscripts, others)), None)
             if name in inside - found.keys() and order is not None:
