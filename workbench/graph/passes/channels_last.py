@@ -77,7 +77,7 @@ def _layouts(
     among: dict[Term, float] = {
         term: cells_of(term, types) for call in ways for term in (*call.arguments, call)
     }
-    moving = {
+    moving: dict[Term, float] = {
         term: cells for term, cells in among.items()
         if not isinstance(term, Constant) and _rank(term, types) in wanted
     }  # fmt: skip
