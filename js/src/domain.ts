@@ -22,7 +22,7 @@ const LEAVING = 700; // milliseconds to get from a button to its map
 const LOWEST = 150; // pixels of a picture in which something is seen
 const [NARROWEST, NARROWEST_TALK] = [172, 150]; // pixels of a nest beside others; in a talk without what one chooses with
 const BESIDE = 176; // pixels of axes and sliders beside their picture
-const TOLD = 230; // pixels of height of tools, hint, time and notes where nothing is left out
+const ROWS = 4; // of pictures that a screen holds, by scrolling where it must: names of nests are dragged onto one another
 const [AROUND, NAMES, CONTROLS] = [150, 24, 110]; // pixels of height: of what is not pictures, of a nest's names, of its sliders
 
 export class DomainPane {
@@ -94,13 +94,13 @@ export class DomainPane {
     return wide / 2 - 10 >= (talk ? NARROWEST_TALK : NARROWEST);
   }
 
-  /** How many pictures can be seen at once, each with its names and, but in a talk, its sliders. */
+  /** How many pictures stand there at once. */
   private roomFor(): RoomFor {
     const { clientWidth, clientHeight } = this.element;
     const talk = this.element.closest('.talk') !== null;
     const columns = this.sideBySide(clientWidth - 22, talk) ? 2 : 1;
     if (!this.fitted || !clientHeight) return { rows: Infinity, columns };
-    return { rows: Math.floor((clientHeight - TOLD) / (LOWEST + NAMES + (talk ? 0 : CONTROLS))), columns };
+    return { rows: ROWS, columns };
   }
 
   /** Whether pictures in one column become larger where what is chosen stands beside them, not below. */
