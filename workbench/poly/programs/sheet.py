@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from workbench.lang.algebra.normal_form import bound, polynomial
@@ -78,7 +79,10 @@ def own_text(statement: ProgramStatement) -> str:
     `C.init` of `C(m, n) +=! A(m, k) * B(k, n)` is `C(m, n) = 0.0`, `C` itself `C(m, n) += A(m, k) * B(k, n)`.
     """
     if statement.kind == "initialise" and WHOLE in statement.text:
-        return body_text(statement)
+        cell = statement.text.partition(WHOLE)[0].rpartition(" ")[0]
+        own = set(re.findall(r"\b[A-Za-z_]\w*\b(?!\()", cell)) <= set(statement.dims)
+        body = body_text(statement)
+        return f"{cell} = {body.partition(' = ')[2]}" if own else body
     return statement.text.replace(WHOLE, "= ", 1) if statement.kind == "update" else statement.text
 
 
