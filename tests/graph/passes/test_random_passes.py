@@ -20,7 +20,7 @@ def test_a_random_model_computes_the_same_after_random_passes(seed):
 @pytest.mark.parametrize("name", [*EXACT, "everything"])
 def test_what_is_there_is_what_is_tried(name):
     assert name == "everything" or name in wb.passes
-    assert set(wb.passes) - set(EXACT) <= {"mixed_precision", "quantize", "fuse", "convert_layout"}
+    assert set(wb.passes) - set(EXACT) <= {"mixed_precision", "quantize", "fuse", "convert_layout", "channels_last"}
 
 
 @pytest.mark.parametrize("name", EXACT)

@@ -50,8 +50,14 @@ def test_what_fits_the_first_cache_stays():
 
 
 @pytest.mark.parametrize("text", [SHARED, PARTLY, TWICE])
-def test_nothing_is_computed_twice(text):
-    assert moved(chosen(text)) == []
+def test_one_thread_computes_nothing_twice(text):
+    alone = Target(vector_bits=256, cores=1, cache_bytes=SMALL.cache_bytes)
+    assert moved(chosen(text, alone)) == []
+
+
+def test_threads_compute_what_their_blocks_share():
+    assert moved(chosen(SHARED)) == ["compute_at('P', 'O/y_o')"]
+    assert [moved(chosen(text)) for text in (PARTLY, TWICE)] == [[], []]
 
 
 @pytest.mark.parametrize("text", [DEPTHWISE, SHARED, PARTLY, TWICE])
