@@ -23,6 +23,7 @@ NEW_NAMES = ("step", "result")  # fields that name nothing that must exist alrea
 MADE = {("stage", "buffer"), ("add_unit_loop", "loop")}  # the same, of one step
 MATMUL = "def matmul(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }"
 TIMED = "def timed(float(M,N) A) -> (E) { for t in 0:M { D(t,n) = A(t,n) + 1  E(t,n) = D(t,n) * 2 } }"
+HALVES = "def halves(half(M,K) A, half(K,N) B) -> (C) { C(m,n) +=! float(A(m,k)) * float(B(k,n)) }"
 TWO = "def two(float(M,N) A) -> (B, C) { B(m,n) = A(m,n) + 1  C(m,n) = B(m,n) * 2 }"
 
 
@@ -54,11 +55,13 @@ def programs(count: int) -> list[Schedule]:
 
 
 def prepared() -> list[Schedule]:
-    """What some steps need: tiles that are partial, nests that share loops, threads, and buffers of iterations."""
+    """What some steps need: partial tiles, nests that share loops, threads, buffers of iterations and of halves."""
     tiled = PROGRAMS[0] | wb.decompose_reduction("C") | wb.tile({"C/m": 3, "C/n": 4, "C/k": 3})
     threads = PROGRAMS[1] | wb.parallelize("B/m") | wb.bind("C/m", "thread.x")
     merged = PROGRAMS[1] | wb.merge("B", "C", depth=2)
-    return [threads, merged, tiled, tiled | wb.stage("C", "n_o") | wb.stage("A", "C/k_o") | wb.stage("B", "C/k_o")]
+    halves = wb.schedule(wb.operator(HALVES), M=8, K=8, N=8) | wb.decompose_reduction("C") | wb.stage("A", "C/m")
+    staged = tiled | wb.stage("C", "n_o") | wb.stage("A", "C/k_o") | wb.stage("B", "C/k_o")
+    return [threads, merged, halves, tiled, staged]
 
 
 PROGRAMS = programs(examples(quick=8, ci=25, full=300))
