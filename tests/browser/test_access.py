@@ -115,7 +115,8 @@ def on_a_gpu(page, browser):
 
 
 def measured(page, browser):
-    came = timing_payload(Measured("measured", 1e-3, 9e-4, 2e-3, naive=2e-3, numpy=5e-4, hardware="no counters"))
+    naive, numpy = Measured("measured", 2e-3, threads=1), Measured("measured", 5e-4, threads=1)
+    came = timing_payload(Measured("measured", 1e-3, 9e-4, 2e-3, "", naive, numpy, "no counters", threads=2))
     found = {"about": "M = 96", "doing": "", "busy": [], "moments": [came], "naive": came, "numpy": came, "said": ""}
     page.panel.measured = {**page.panel.measured, **found}
     page.ask("None")
