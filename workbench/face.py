@@ -91,9 +91,10 @@ _PLAIN = (str, int, float, tuple, list, dict, set, frozenset, type, BaseExceptio
 
 def silent_classes() -> Iterator[type]:
     """Public classes of modules that were loaded since this was last asked, of which a notebook has no picture yet."""
-    for name in [n for n in sys.modules if n.startswith("workbench.") and n not in _LOOKED_AT]:
-        module = sys.modules[name]
-        if not getattr(module.__spec__, "_initializing", False):
+    # A copy: other threads import modules meanwhile.
+    for name in [n for n in list(sys.modules) if n.startswith("workbench.") and n not in _LOOKED_AT]:
+        module = sys.modules.get(name)
+        if module is not None and not getattr(module.__spec__, "_initializing", False):
             _LOOKED_AT.add(name)
             yield from (kind for kind in list(vars(module).values()) if _silent(kind, name))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from inspect import get_annotations
+from threading import Event, Thread
 from types import FunctionType
 from typing import Any, get_args
 
@@ -19,7 +20,7 @@ import pytest
 import workbench as wb
 from tests.support import ROOT
 from tests.viz.values import naive
-from workbench import viz
+from workbench import face, viz
 from workbench.face import silent_classes
 from workbench.settings import current
 from workbench.viz.draw.record_tables import MOST_LETTERS, in_words
@@ -167,3 +168,28 @@ def test_what_a_call_gives_in_a_fresh_process_shows_itself():
     )
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_modules_that_another_thread_imports_are_no_harm(monkeypatch):
+    """A model's kernels are built in threads, each of which may be the first that needs a module."""
+    monkeypatch.setattr(face, "_LOOKED_AT", {*sys.modules})
+    going = Event()
+
+    def imports() -> None:
+        for number in range(100_000):
+            sys.modules[f"no_module_of_{number}"] = sys
+            if going.is_set():
+                return
+
+    thread = Thread(target=imports)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        assert [list(face.silent_classes()) for _ in range(300)] == [[]] * 300
+    finally:
+        going.set()
+        thread.join()
+        sys.setswitchinterval(before)
+        for name in [name for name in sys.modules if name.startswith("no_module_of_")]:
+            del sys.modules[name]
