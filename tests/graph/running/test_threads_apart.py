@@ -1,51 +1,51 @@
 """Threads of a built model that share a processor part, and stay allowed wherever they were."""
 
 import os
+import shutil
 import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
-from workbench.runtime.compilers.discovery import preferred_toolchain
+from tests.support import ROOT
 
 PROGRAM = """
-import os, time
-import numpy as np
-import workbench as wb
+#include "runner.c"
+#include <stdio.h>
 
-def tasks():
-    return set(map(int, os.listdir("/proc/self/task")))
+/* Whether the second of two threads that are on these processors goes elsewhere, and is allowed what it was. */
+static void tell(const char *what, const cpu_set_t *allowed, int first) {
+    cpu_set_t after;
+    sched_setaffinity(0, sizeof *allowed, allowed);
+    int here = sched_getcpu(), at[2] = {first == 0 ? here : first, here};
+    wb_model_leave(at, 1, 2);
+    int left = sched_getcpu() != here;
+    sched_getaffinity(0, sizeof after, &after);
+    printf("%s: left %d, allowed %d\\n", what, left, CPU_EQUAL(&after, allowed));
+}
 
-def processor(task):
-    return int(open(f"/proc/self/task/{task}/stat").read().rpartition(")")[2].split()[36])
-
-model = wb.model("fn main(x: float32[256, 256], w: float32[256, 256]) { matmul(matmul(x, w), w) }")
-built = wb.build(model, threads=2)
-x = np.ones((256, 256), np.float32)
-before = tasks()
-built(x, x)
-(helper,) = tasks() - before
-allowed = os.sched_getaffinity(0)
-here, *others = sorted(allowed)[:2]
-os.sched_setaffinity(os.getpid(), {here})
-os.sched_setaffinity(helper, {here})
-built(x, x)
-assert processor(helper) == here
-os.sched_setaffinity(helper, allowed)  # it may go now, and is not made to
-time.sleep(0.02)
-for _ in range(3):
-    built(x, x)
-    time.sleep(0.02)
-print(processor(helper) != here, os.sched_getaffinity(helper) == allowed)
+int main(void) {
+    cpu_set_t all, one;
+    sched_getaffinity(0, sizeof all, &all);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    tell("with another", &all, 0);
+    tell("with nobody", &all, -1);
+    tell("bound", &one, 0);
+    wb_model_part(2);
+    return 0;
+}
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not tell a process's processors")
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="one processor")
-def test_two_threads_on_one_processor_part():
-    if not preferred_toolchain().openmp:
-        pytest.skip("the compiler has no OpenMP")
-    environment = {**os.environ, "OMP_NUM_THREADS": "2", "WORKBENCH_THREADS": "2"}
-    ran = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment, check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.split() == ["True", "True"]
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="install gcc: threads are those of its OpenMP")
+def test_who_shares_a_processor_leaves_it(tmp_path: Path):
+    (tmp_path / "parting.c").write_text(PROGRAM)
+    flags = ["-std=gnu11", "-O1", "-fopenmp", f"-I{ROOT / 'workbench' / 'graph' / 'running'}"]
+    subprocess.run(["gcc", *flags, "parting.c", "-o", "parting"], cwd=tmp_path, check=True)
+    ran = subprocess.run([tmp_path / "parting"], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.splitlines() == [
+        "with another: left 1, allowed 1", "with nobody: left 0, allowed 1", "bound: left 0, allowed 1",
+    ]  # fmt: skip
