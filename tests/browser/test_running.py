@@ -61,7 +61,13 @@ def test_first_picture_and_a_steps_round_trip(name, lab, browser, measured):
         measured[f"{name}: {what} to the picture, the code, the frame after, medians in ms"] = told
 
 
+FIVE = """wb.schedule(wb.operator("def five(float(N,M) x) -> (a, b, c, d, e) { a(i,j) = 2 * x(i,j)"
+    " b(i,j) = a(i,j) + x(i,j) c(i,j) = a(i,j) * b(i,j) d(i,j) = c(i,j) - a(i,j) e(i,j) = d(i,j) + b(i,j) }"),
+    N=400, M=260)"""
+MERGED = "wb.merge('a', 'b') | wb.merge('b', 'c') | wb.merge('c', 'd') | wb.merge('d', 'e')"
 LARGE = {
+    "five nests": f"wb.panel({FIVE}, sizes={{'N': 400, 'M': 260}})",
+    "five statements of a nest": f"wb.panel({FIVE} | {MERGED}, sizes={{'N': 400, 'M': 260}})",
     "flat": """wb.panel(
     wb.schedule(wb.operator("def large(float(N,M) x) -> (y) { y(i,j) = 2 * x(i,j) }"), N=400, M=260),
     sizes={"N": 400, "M": 260})""",
@@ -94,7 +100,8 @@ def worked(browser: Browser) -> float:
 def test_a_hundred_thousand_instances(name, lab, browser: Browser, measured, keep_window):
     page = lab.again(browser, f"import workbench as wb\npanel = {LARGE[name]}", "panel")
     page.execute(0)
-    assert page.ask("sum(s['points'][1] for s in panel.domain['statements'])") >= 100_000
+    counts = page.ask("[s['points'][1] for s in panel.domain['statements']]")
+    assert (min(counts) if "five" in name else sum(counts)) >= 100_000
     began = browser.run("performance.now()")
     page.execute(1)
     browser.until("document.querySelector('.wbp .plot')")
