@@ -17,8 +17,6 @@ from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parent / "kernels" / "handoff.c"
-NEAR_SECONDS = 120e-9
-"""Below this, two processors share a cache."""
 
 
 def round_trip() -> float | None:
