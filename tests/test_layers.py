@@ -15,8 +15,7 @@ import house_figures
 
 BASE = (
     "errors", "records", "deferred", "dialects", "target", "target_costs", "target_cpus", "target_gpus", "settings",
-    "step_names", "wording",
-    "face",
+    "wording", "face",
 )  # fmt: skip
 LAYERS = (
     BASE,
@@ -35,7 +34,7 @@ LAYERS = (
 )
 
 # Inside a room: its folders and files in the order in which they may import one another; what is not named has the
-# place of its folder.  Types alone may come from anywhere, and what `LATE` names is loaded when it is first asked for.
+# place of its folder.  Types alone may come from anywhere.
 WITHIN = {
     "lang": "dtypes builtins expr operator operation_counts unify algebra syntax printing scopes ranges resolve"
     " definitions resolve.generics binding oracle from_einsum derived.calculus derived.systems derived.text"
@@ -43,8 +42,8 @@ WITHIN = {
     "ops": "entry library catalogue browsing",
     "poly": "sets programs time dependence lowering regions scheduling count threads dataflow derive",
     "fromc": "text numbers parameters statements",
-    "schedules": "kernels analysis . steps.support sketches.open_steps sketches.constraints sketches.space"
-    " sketches.sketch_records sketches steps explanation repairs repairs.search recipes.decisions"
+    "schedules": "kernels analysis . sketches.constraints sketches.space sketches.sketch_records sketches"
+    " scheduled_program steps.support steps explanation repairs repairs.search recipes.decisions"
     " recipes.rows_taken recipes.table recipes.try_steps recipes.staging recipes.memory recipes.loops"
     " recipes.recurrences recipes.products recipes.default_recipe recipes.gpu recipes.step_reasons recipes automatic"
     " sketches.recipe_sketch offers",
@@ -54,7 +53,7 @@ WITHIN = {
     "runtime": "arrays host.processor host.processes host.locks compilers host kernels gpu.drivers gpu emulation"
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
-    "graph": "terms typing.datatypes forms text forms.keys typing evaluation tracing models building saving gradients"
+    "graph": "terms typing.datatypes forms text forms.keys typing evaluation tracing gradients models building saving"
     " importing memory fusion.call_graph fusion.patterns fusion.loop_axes fusion.flattening fusion.composing"
     " fusion.footprints fusion.groups fusion.sharing fusion.relay_groups fusion.legal_groups fusion.results"
     " fusion passes.support.model_pass passes.support passes.support.partial.values passes.support.partial.calling"
@@ -66,12 +65,6 @@ WITHIN = {
     " engines.saving_partitions engines.arrays engines.known engines partition_by_argument",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " views.values notebook panels.domain panels",
-}
-# A schedule with a choice among its steps is a sketch, and a sketch in which all is decided a schedule; a model has a
-# gradient, which is a model.
-LATE = {
-    ("workbench.schedules.scheduled_program", "workbench.schedules.sketches.sketch"),
-    ("workbench.graph.models", "workbench.graph.gradients.gradient"),
 }
 CHECKER_ROOMS = {"lang", "poly", "fromc", "errors", "wording", "certificates"}
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
@@ -156,7 +149,7 @@ def faults_within(importer: str, text: str) -> list[str]:
     return [
         f"{importer}:{line}: {name} stands after it"
         for line, name in taken
-        if place(name) > place(importer) and (importer, name) not in LATE
+        if place(name) > place(importer)
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.support import ROOT
-from workbench.step_names import STEPS
+from workbench.face import STEPS
 
 sys.path.insert(0, str(ROOT / "tools"))
 import api_pages

@@ -13,8 +13,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import workbench
-from workbench.face import NAMES
-from workbench.step_names import KINDS, STEPS, class_of
+from workbench.face import KINDS, NAMES, STEPS, class_of
 
 
 class Task(NamedTuple):

@@ -1,12 +1,42 @@
-"""The face as tables: where each public name stands, and which classes a notebook shows."""
+"""The face as tables: the steps, read off their files; where public names stand; which classes a notebook shows.
+
+`schedules/steps/order/tile.py` holds `tile` and `Tile`: a file is all that a step needs, and nothing is imported to
+know what there is."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from os import scandir
+from pathlib import Path
 from typing import TypeGuard
 
-from workbench.step_names import STEPS
+KINDS = ("order", "instances", "storage", "execution")
+
+
+def step_modules(folder: Path) -> dict[str, str]:
+    """Step → its module below the package of steps, which stands in `folder`: `tile` → `order.tile`."""
+    found = {
+        entry.name.removesuffix(".py"): f"{kind}.{entry.name.removesuffix('.py')}"
+        for kind in KINDS
+        for entry in scandir(folder / kind)
+        if entry.name.endswith(".py") and not entry.name.startswith("_")
+    }
+    return dict(sorted(found.items()))
+
+
+def class_of(step: str) -> str:
+    """The class of a step.
+
+    >>> class_of("add_unit_loop")
+    'AddUnitLoop'
+    """
+    return "".join(word.capitalize() for word in step.split("_"))
+
+
+STEPS = step_modules(Path(__file__).parent / "schedules" / "steps")
+"""Every step there is, by name."""
+
 
 # Public name → "module:attribute"; steps are found from their files.
 NAMES: dict[str, str] = {

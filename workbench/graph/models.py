@@ -133,9 +133,11 @@ class Model:
 
     # --- forms
 
-    def with_functions(self, functions: Mapping[str, Function]) -> Model:
-        """The model with other functions; it is checked anew."""
-        return Model(functions, self.definitions)
+    def with_functions(
+        self, functions: Mapping[str, Function], definitions: tuple[DataDefinition, ...] | None = None
+    ) -> Model:
+        """The model with other functions, and other data types if they are given; it is checked anew."""
+        return Model(functions, self.definitions if definitions is None else definitions)
 
     def graph_form(self) -> Model:
         """The model without `let` where the order does not matter; see `forms.graph_form`."""

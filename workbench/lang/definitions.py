@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from workbench.errors import OperatorError, shown
 from workbench.lang.operator import Operator
-from workbench.lang.printing.texts import used_names
+from workbench.lang.printing.printer import used_names
 from workbench.lang.resolve.definition import resolve_define
 from workbench.lang.syntax.diagnostics import Diagnostics, Problem
 from workbench.lang.syntax.parser import parse

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from workbench.poly.regions.storage import Storage, storage_of
     from workbench.poly.scheduling.scheduler import isl_tree
     from workbench.poly.sets.isl import budget
-    from workbench.poly.time.naive import naive_tree
     from workbench.poly.time.scanning import scan
+    from workbench.poly.time.timemap import naive_tree
 
 # Which submodule gives a name.
 NAMES = {
@@ -51,7 +51,7 @@ NAMES = {
     "isl_tree": "scheduling.scheduler",
     "lower": "lowering",
     "moving_dims": "count.enumeration",
-    "naive_tree": "time.naive",
+    "naive_tree": "time.timemap",
     "operations": "count.counting",
     "out_of_bounds": "dependence.bounds",
     "points": "count.counting",

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.deferred import deferred
 from workbench.errors import IllegalSchedule
-from workbench.step_names import STEPS
+from workbench.face import STEPS
 
 # Public name → module.
 NAMES: dict[str, str] = {

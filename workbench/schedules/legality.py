@@ -16,11 +16,10 @@ from workbench.lang.expr import reads as reads_of
 from workbench.lang.printing.printer import show
 from workbench.poly.dependence.equivalence import Difference, differing
 from workbench.poly.dependence.violations import Violation, violated
-from workbench.poly.derive.deriving import serial
 from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import Access, Program
 from workbench.poly.programs.size_set import SizeSet, no_sizes, size_set
-from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, at_once, loops, statements, unmarked
+from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, at_once, loops, serial, statements, unmarked
 from workbench.poly.sets import isl
 from workbench.poly.time.barrier_order import divergent
 from workbench.poly.time.concurrency import misplaced

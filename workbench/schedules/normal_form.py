@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Expr
@@ -11,9 +11,6 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, statements
 from workbench.poly.time.timemap import row
 from workbench.schedules.edit import normal
-
-if TYPE_CHECKING:
-    from workbench.schedules.scheduled_program import Schedule
 
 
 def normal_form(program: Program, tree: Tree) -> Any:
@@ -54,12 +51,3 @@ def _form(program: Program, tree: Tree, numbers: dict[str, str]) -> Any:
                 for loop, found in zip(loops, terms, strict=True)
             ]
             return rows, _form(program, child, numbers)
-
-
-def differ(before: Schedule, after: Schedule) -> bool:
-    """Whether two schedules differ in their order, their instances or their storage."""
-    if before.tree != after.tree:
-        return True
-    one, other = before.program, after.program
-    parts = ("statements", "arrays", "context")
-    return one is not other and any(getattr(one, part) != getattr(other, part) for part in parts)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop, shown
 from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import loops, path
-from workbench.schedules.normal_form import differ
-from workbench.schedules.transform import Recipe, Transform, as_step, from_json
+from workbench.schedules.transform import Recipe, Transform, as_step, differ, from_json
 from workbench.wording import number_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from workbench.poly.sets import isl
 from workbench.records import record
 from workbench.schedules.field_types import fits, said
 from workbench.schedules.foreign_names import unknown_step
-from workbench.schedules.normal_form import differ
 from workbench.schedules.recent import recent
 
 if TYPE_CHECKING:
@@ -187,6 +186,15 @@ def _is_empty(schedule: Schedule) -> bool:
     program = schedule.program
     context = isl.parse_set(program.context)
     return any(isl.parse_set(s.domain).intersect_params(context).is_empty() for s in program.statements)
+
+
+def differ(before: Schedule, after: Schedule) -> bool:
+    """Whether two schedules differ in their order, their instances or their storage."""
+    if before.tree != after.tree:
+        return True
+    one, other = before.program, after.program
+    parts = ("statements", "arrays", "context")
+    return one is not other and any(getattr(one, part) != getattr(other, part) for part in parts)
 
 
 def applied(schedule: Schedule, *steps: Transform) -> Schedule:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from workbench.errors import IllegalSchedule, ScheduleError
-from workbench.schedules.sketches.open_steps import FUNCTIONS
+from workbench.schedules.choices import FUNCTIONS
 from workbench.schedules.steps import NAMES
 
 

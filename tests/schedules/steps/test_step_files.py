@@ -14,9 +14,9 @@ import pytest
 import workbench as wb
 from tests.support import PACKAGE, ROOT
 from workbench import face
+from workbench.face import STEPS, class_of
 from workbench.lang.operator import Operator
 from workbench.schedules import Transform, steps
-from workbench.step_names import STEPS, class_of
 
 sys.path.insert(0, str(ROOT / "tools"))
 import stubs
@@ -30,7 +30,7 @@ from typing import ClassVar
 
 from workbench.records import record
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.steps.order.reverse import Reverse
 from workbench.schedules.transform import Transform
 

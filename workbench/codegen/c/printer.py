@@ -12,8 +12,7 @@ from workbench.codegen.c.expressions.interleaved_copies import interleaved_copy
 from workbench.codegen.c.expressions.lanes import Lanes
 from workbench.codegen.c.expressions.neighbours import neighbours_copied
 from workbench.codegen.c.expressions.register_transpose import transposed_copy
-from workbench.codegen.c.expressions.registers import after, before
-from workbench.codegen.c.expressions.unrolled_taps import few_taps
+from workbench.codegen.c.expressions.registers import after, before, few_taps
 from workbench.codegen.c.expressions.values import PRECEDENCE, Values
 from workbench.codegen.c.expressions.writes import lane_write, scalar_write, stored_in_turn
 from workbench.codegen.c.lines import Line, braced, guarded, indented, owned, unbraced

@@ -19,7 +19,7 @@ from workbench.codegen.cuda.grid.kernels import (
     numbered,
     refuse_unbound,
 )
-from workbench.codegen.cuda.grid.tail_guards import in_whole_pieces
+from workbench.codegen.cuda.grid.tail_guards import in_whole_pieces, without_known
 from workbench.codegen.cuda.grid.thread_arrays import in_registers, plain
 from workbench.codegen.cuda.grid.unit_block_loops import with_lost_blocks
 from workbench.codegen.cuda.grid.wide_accesses import wide
@@ -39,7 +39,6 @@ from workbench.codegen.nest.from_program import atomic, nest_of
 from workbench.codegen.nest.nest import For, Nest, transform, walk
 from workbench.codegen.passes.full_blocks import full_blocks
 from workbench.codegen.passes.invariants import hoist_invariants
-from workbench.codegen.passes.known_guards import without_known
 from workbench.codegen.passes.local_storage import placed, stored
 from workbench.codegen.passes.subscript_collapse import collapsed
 from workbench.codegen.passes.vector_loops import vectorize_loops

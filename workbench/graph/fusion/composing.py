@@ -19,7 +19,7 @@ from workbench.lang.derived.text.source import KEYWORDS, Names
 from workbench.lang.dtypes import ALIASES, DTYPES, DType
 from workbench.lang.operator import Operator
 from workbench.lang.printing.printer import print_unit, type_name
-from workbench.lang.scopes.names import WORDS
+from workbench.lang.scopes.scope import WORDS
 from workbench.lang.syntax.parser import parse
 from workbench.lang.syntax.syntax import Unit
 from workbench.records import record

@@ -7,12 +7,12 @@ The nodes of the forward part are used where they stand, so nothing is computed 
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import TYPE_CHECKING
 
 from workbench.graph.forms.graph_form import as_graph
 from workbench.graph.forms.scopes import scopes
 from workbench.graph.gradients.derived_operators import Derived, Plain
 from workbench.graph.gradients.structures import Elements, at_path, leaves
-from workbench.graph.models import Model
 from workbench.graph.terms.nodes import (
     Call,
     Constant,
@@ -25,6 +25,9 @@ from workbench.graph.terms.nodes import (
 )
 from workbench.graph.terms.types import TensorType, Type
 from workbench.graph.terms.walking import operands, postorder
+
+if TYPE_CHECKING:
+    from workbench.graph.models import Model
 
 Path = tuple[int, ...]
 

@@ -8,11 +8,11 @@ meant, and are passed backwards as often as they were passed forwards (Pearlmutt
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from workbench.graph.gradients.derived_operators import Derived, Plain, arguments_of
 from workbench.graph.gradients.duals import BACK, Duals
 from workbench.graph.gradients.structures import elements_of
-from workbench.graph.models import Model
 from workbench.graph.terms.nodes import (
     Binder,
     Call,
@@ -41,6 +41,9 @@ from workbench.graph.terms.walking import Steps, run
 from workbench.graph.typing.signatures import signature
 from workbench.lang.operator import Operator
 from workbench.records import record
+
+if TYPE_CHECKING:
+    from workbench.graph.models import Model
 
 
 @record(slots=True, eq=False)
@@ -236,7 +239,8 @@ class Backpropagators:
             types = tuple(each.type for each in head.parameters)
             quantified = tuple(Quantified(name, "element", "floats") for name, _ in head.classes)
         parameters = tuple(Variable(name, each) for name, each in zip(names, types, strict=True))
-        own = Model({"main": Function(parameters, Call(node, parameters), None, quantified)}).a_normal_form()
+        call = Function(parameters, Call(node, parameters), None, quantified)
+        own = self.model.with_functions({"main": call}, ()).a_normal_form()
         duals = Duals(own.datatypes, elements_of(own, self.duals.elements))
         return Backpropagators(own, duals, self.derived, {}).function(own.main)
 

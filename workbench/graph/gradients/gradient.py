@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from workbench.graph.forms.scopes import value_of
 from workbench.graph.gradients.adjoints import Adjoints, straight
@@ -18,11 +19,13 @@ from workbench.graph.gradients.structures import (
     holds_data,
     leaves,
 )
-from workbench.graph.models import Model
 from workbench.graph.terms.nodes import Call, Function, Global, NewReference, ReadReference, Term, Tuple, Variable
 from workbench.graph.terms.types import FunctionType, TensorType, TupleType, Type
 from workbench.graph.terms.walking import refreshed
 from workbench.graph.typing.schemes import declared, is_annotated, written_type
+
+if TYPE_CHECKING:
+    from workbench.graph.models import Model
 
 
 def gradient(model: Model, wrt: str | Iterable[str] | None = None) -> Model:
@@ -140,4 +143,4 @@ def _entry(
     result = TupleType((head.result, *(head.parameters[at] for at in chosen)))
     function = Function((*entry.parameters, seed), body, result, entry.quantified)
     definitions = (*model.definitions, *(duals.definitions if duals else ()))
-    return Model({**others, model.entry: function}, definitions)
+    return model.with_functions({**others, model.entry: function}, definitions)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from workbench.errors import ModelError
-from workbench.graph.models import Model
 from workbench.graph.terms.datatypes import Datatypes
 from workbench.graph.terms.nodes import Function, Projection, Term
 from workbench.graph.terms.types import DataType, FunctionType, ReferenceType, TensorType, TupleType, Type, walk_type
@@ -14,6 +14,9 @@ from workbench.graph.text.printing_types import print_type
 from workbench.lang.dtypes import DType
 from workbench.lang.scopes.type_variables import CLASSES
 from workbench.records import record
+
+if TYPE_CHECKING:
+    from workbench.graph.models import Model
 
 _FLOATS = frozenset(CLASSES["floats"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbench.graph.fusion.call_graph import operator_of
 from workbench.graph.models import Model
 from workbench.graph.passes.support.layouts.applying import with_layouts
 from workbench.graph.passes.support.layouts.choice import Layouts, cheapest
@@ -15,7 +16,6 @@ from workbench.graph.passes.support.layouts.ways import (
     channels_of,
     innermost,
     is_concrete,
-    operator_of,
     ways_of,
 )
 from workbench.graph.passes.support.model_pass import ModelPass

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import ModelError, shown
+from workbench.graph.fusion.call_graph import operator_of
 from workbench.graph.fusion.patterns import OpPattern, op_pattern
 from workbench.graph.models import Model
 from workbench.graph.passes.support.layouts.applying import with_layouts
 from workbench.graph.passes.support.layouts.choice import Layouts, cheapest
 from workbench.graph.passes.support.layouts.costs import Cost, Costs
 from workbench.graph.passes.support.layouts.relayouts import Order, identity, moves
-from workbench.graph.passes.support.layouts.ways import Types, Way, candidates, is_concrete, operator_of, ways_of
+from workbench.graph.passes.support.layouts.ways import Types, Way, candidates, is_concrete, ways_of
 from workbench.graph.passes.support.model_pass import ModelPass
 from workbench.graph.passes.support.rewriting import each_function
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term

@@ -9,8 +9,7 @@ from workbench.lang.expr import Binary, Expr, Size
 from workbench.lang.operator import Condition
 from workbench.lang.printing.printer import print_term, show, type_name
 from workbench.lang.resolve.expressions import ExprResolver
-from workbench.lang.scopes.names import element_type
-from workbench.lang.scopes.scope import AlreadyReported, Context, Scope, TensorState
+from workbench.lang.scopes.scope import AlreadyReported, Context, Scope, TensorState, element_type
 from workbench.lang.scopes.type_variables import check_type, default_type
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.lang.syntax.syntax import GenericNode, Parameter

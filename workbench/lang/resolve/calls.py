@@ -9,10 +9,8 @@ from workbench.lang.algebra.polynomial import ZERO
 from workbench.lang.operator import Step
 from workbench.lang.printing.printer import type_name
 from workbench.lang.resolve.call_arguments import bind_arguments, dim_poly
-from workbench.lang.resolve.declarations import declare_temporaries
-from workbench.lang.resolve.promises import inlined_promises
-from workbench.lang.scopes.names import element_type
-from workbench.lang.scopes.scope import AlreadyReported, Context, Scope, TensorState
+from workbench.lang.resolve.declarations import declare_temporaries, inlined_promises
+from workbench.lang.scopes.scope import AlreadyReported, Context, Scope, TensorState, element_type
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.lang.syntax.limits import DEEPEST_CALLS
 from workbench.lang.syntax.syntax import Define, StepNode, TargetNode

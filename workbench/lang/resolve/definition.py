@@ -5,16 +5,13 @@ from __future__ import annotations
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Index, Size
 from workbench.lang.operator import For, Operator, Range, Step, Tensor
-from workbench.lang.printing.printer import print_clause
-from workbench.lang.printing.texts import canonical_text
+from workbench.lang.printing.printer import canonical_text, print_clause
 from workbench.lang.ranges.shapes import finished
 from workbench.lang.resolve.calls import resolve_call
-from workbench.lang.resolve.declarations import declare
+from workbench.lang.resolve.declarations import declare, resolve_promises
 from workbench.lang.resolve.expressions import ExprResolver
-from workbench.lang.resolve.promises import resolve_promises
 from workbench.lang.resolve.statements import resolve_assign
-from workbench.lang.scopes.names import check_new_name
-from workbench.lang.scopes.scope import AlreadyReported, Context, Scope, free_name
+from workbench.lang.scopes.scope import AlreadyReported, Context, Scope, check_new_name, free_name
 from workbench.lang.syntax.diagnostics import Diagnostics, Problem
 from workbench.lang.syntax.limits import count_statement
 from workbench.lang.syntax.syntax import Assign, CallStep, Define, ForStep, StepNode, Unit, statements_of

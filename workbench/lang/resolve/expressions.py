@@ -24,8 +24,16 @@ from workbench.lang.resolve.operations import (
     ternary,
     type_words,
 )
-from workbench.lang.scopes.names import check_new_name, element_type
-from workbench.lang.scopes.scope import AlreadyReported, Context, Local, Scope, TensorState, free_name
+from workbench.lang.scopes.scope import (
+    AlreadyReported,
+    Context,
+    Local,
+    Scope,
+    TensorState,
+    check_new_name,
+    element_type,
+    free_name,
+)
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.lang.syntax.limits import LARGEST_EXPR, check_depth, check_resolved_depth, size_of
 from workbench.lang.syntax.terms import Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary

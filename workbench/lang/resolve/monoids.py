@@ -7,8 +7,7 @@ from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Binary, Cast, Const, Expr, Read, Unary
 from workbench.lang.operator import Monoid
 from workbench.lang.resolve.expressions import ExprResolver
-from workbench.lang.scopes.names import check_new_name, element_type
-from workbench.lang.scopes.scope import Context, Scope
+from workbench.lang.scopes.scope import Context, Scope, check_new_name, element_type
 from workbench.lang.scopes.type_variables import check_class, check_type, default_type
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.lang.syntax.syntax import Assign, Define, LetClause, MonoidNode, RangeClause

@@ -14,8 +14,7 @@ from workbench.lang.ranges.statement import infer_ranges, is_subscript
 from workbench.lang.resolve.expressions import ExprResolver
 from workbench.lang.resolve.monoids import monoid_for, of_truths
 from workbench.lang.scopes.draft import Draft
-from workbench.lang.scopes.names import WORDS, check_new_name
-from workbench.lang.scopes.scope import AlreadyReported, Context, Local, Scope, TensorState
+from workbench.lang.scopes.scope import WORDS, AlreadyReported, Context, Local, Scope, TensorState, check_new_name
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.lang.syntax.syntax import Assign, ExistsClause, LetClause, RangeClause, TargetNode
 from workbench.lang.syntax.terms import Span

@@ -213,3 +213,26 @@ def _subscripted(term: Term, generics: frozenset[str]) -> set[str]:
 
 def _is_function(word: str) -> bool:
     return word in BUILTINS or word in ("min", "max") or ALIASES.get(word, word) in DTYPES
+
+
+WORDS = frozenset({"min", "max", "true", "false", "inf", "nan"})
+
+
+def element_type(scope: Scope, name: str) -> DType | None:
+    """The element type a word denotes in this def, if it denotes one."""
+    if name in scope.types:
+        return scope.types[name]
+    return DTYPES.get(ALIASES.get(name, name))
+
+
+def check_new_name(scope: Scope, name: Name, what: str) -> None:
+    """Problem if a word of the language is used as the name of something."""
+    if name.name in WORDS or DTYPES.get(ALIASES.get(name.name, name.name)):
+        is_type = DTYPES.get(ALIASES.get(name.name, name.name)) and what == "an index"
+        fix = f"a cast is written {name.name}(x)" if is_type else "choose another name"
+        raise Problem(f"{name.name!r} is a word of the language and cannot name {what}", name.span, fix)
+    builtin = BUILTINS.get(name.name)
+    if builtin and builtin.reserved:
+        raise Problem(f"{name.name!r} is a built-in function and cannot name {what}", name.span, "choose another name")
+    if name.name in scope.types:
+        raise Problem(f"{name.name!r} is a type variable and cannot name {what}", name.span)

@@ -8,7 +8,7 @@ from workbench.poly.dependence.flow_cache import shortened, times_of
 from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.programs.tree import Tree, normal, restrict
 from workbench.poly.sets import isl
-from workbench.poly.time.naive import naive_tree
+from workbench.poly.time.timemap import naive_tree
 
 
 def affected(before: Program, after: Program) -> frozenset[str]:

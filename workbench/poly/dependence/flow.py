@@ -19,8 +19,7 @@ from workbench.poly.dependence.promised import cells_of, meetings, promises
 from workbench.poly.programs.program import Access, Dependence, DependenceKind, Program, ProgramStatement
 from workbench.poly.programs.tree import Loop
 from workbench.poly.sets import isl, unpack
-from workbench.poly.time.naive import naive_tree, nest_statements
-from workbench.poly.time.timemap import before, prefix
+from workbench.poly.time.timemap import before, naive_tree, nest_statements, prefix
 from workbench.records import record
 
 KINDS: tuple[DependenceKind, ...] = ("flow", "anti", "output", "reduction")

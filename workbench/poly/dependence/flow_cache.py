@@ -16,8 +16,7 @@ from workbench.poly.dependence.piecewise_flow import last_writes
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.sets import isl
-from workbench.poly.time.naive import naive_tree
-from workbench.poly.time.timemap import components, instance
+from workbench.poly.time.timemap import components, instance, naive_tree
 from workbench.records import record
 
 Times = Mapping[str, Sequence[str]]

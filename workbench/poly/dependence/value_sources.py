@@ -14,8 +14,7 @@ from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.sets import isl, unpack
 from workbench.poly.sets.names import to_isl
-from workbench.poly.time.naive import naive_tree
-from workbench.poly.time.timemap import components, instance
+from workbench.poly.time.timemap import components, instance, naive_tree
 from workbench.poly.time.timemap import prefix as prefix_of
 from workbench.records import record
 

@@ -11,7 +11,7 @@ from workbench.lang.expr import Expr
 from workbench.lang.operator import Monoid
 from workbench.poly.programs.access import Space, access, distinct_reads
 from workbench.poly.programs.program import Access, Array, Part, Program, ProgramStatement, StatementKind
-from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, serial
 from workbench.poly.sets import isl
 from workbench.poly.sets.names import to_isl
 from workbench.poly.time.timemap import prefix
@@ -111,19 +111,6 @@ def _order(tree: Tree) -> str:
 
 def _settled(s: ProgramStatement) -> ProgramStatement:
     return replace(s, part="computes", origin="") if s.origin or s.part != "computes" else s
-
-
-def serial(tree: Tree) -> Tree:
-    """The tree with every loop serial."""
-    match tree:
-        case Band(loops, child):
-            return Band(tuple(replace(x, kind="serial") for x in loops), serial(child))
-        case Mark(note, child):
-            return Mark(note, serial(child))
-        case Sequence(children):
-            return Sequence(tuple(map(serial, children)))
-        case Leaf():
-            return tree
 
 
 def fresh_ids(program: Program, count: int) -> list[str]:

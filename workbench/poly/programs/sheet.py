@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from workbench.lang.algebra.normal_form import bound, polynomial
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Monoid
 from workbench.lang.printing.printer import show
-from workbench.poly.programs.program import Access, Array, Nest, Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree
 from workbench.poly.sets.names import said
 from workbench.wording import number_of
+
+if TYPE_CHECKING:
+    from workbench.poly.programs.program import Access, Array, Nest, Program, ProgramStatement
 
 WHOLE = "=! "
 """What says in an operator's text that a reduction begins at its neutral value."""
@@ -119,8 +122,8 @@ def _order(program: Program, item: Nest | str, depth: int) -> Iterator[str]:
         yield "  " * depth + program.statement(item).name
         return
     dims = [item.dim]
-    while len(item.body) == 1 and isinstance(item.body[0], Nest):
-        item = item.body[0]
+    while len(item.body) == 1 and not isinstance(only := item.body[0], str):
+        item = only
         dims.append(item.dim)
     yield "  " * depth + f"for {', '.join(dims)}"
     for inner in item.body:

@@ -164,6 +164,19 @@ def marked(tree: Tree, kind: type[Annotation]) -> frozenset[str]:
             return frozenset()
 
 
+def serial(tree: Tree) -> Tree:
+    """The tree with every loop serial."""
+    match tree:
+        case Band(own, child):
+            return Band(tuple(replace(x, kind="serial") for x in own), serial(child))
+        case Mark(note, child):
+            return Mark(note, serial(child))
+        case Sequence(children):
+            return Sequence(tuple(map(serial, children)))
+        case Leaf():
+            return tree
+
+
 def unmarked(tree: Tree) -> Tree:
     """The tree without its marks."""
     match tree:

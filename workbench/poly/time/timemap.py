@@ -1,4 +1,5 @@
-"""Time, level by level: which loops two statements share, and relations between their instances there."""
+"""Time, level by level: the order a person would write, which loops two statements share, and relations between their
+instances there."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, substitute
 from workbench.poly.programs.affine import NotAffine, affine
-from workbench.poly.programs.program import Program, ProgramStatement
+from workbench.poly.programs.program import Nest, Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path
 from workbench.poly.sets import isl
 from workbench.poly.sets.injectivity import determines
@@ -223,3 +224,29 @@ def _at_one_time(same: str, domain: str, context: str) -> isl.Map | None:
     pairs = isl.parse_map(same).intersect_domain(own).intersect_range(own)
     pairs = pairs.subtract(isl.Map.identity(pairs.get_space()))
     return None if pairs.is_empty() else pairs
+
+
+def naive_tree(program: Program) -> Tree:
+    """The program's own order: loops named after dims, those directly inside one another in one Band."""
+    return program.reference if program.reference is not None else _sequence(program.order)
+
+
+@lru_cache(maxsize=256)
+def _sequence(items: tuple[Nest | str, ...]) -> Tree:
+    trees = tuple(Leaf(item) if isinstance(item, str) else _band(item) for item in items)
+    return trees[0] if len(trees) == 1 else Sequence(trees)
+
+
+def _band(nest: Nest) -> Band:
+    below = nest_statements(nest)
+    rows = tuple(sorted((s, Index(nest.dim)) for s in below))
+    loop = Loop(nest.dim, rows)
+    child = _sequence(nest.body)
+    if isinstance(child, Band):
+        return Band((loop, *child.loops), child.child)
+    return Band((loop,), child)
+
+
+def nest_statements(item: Nest | str) -> tuple[str, ...]:
+    """The statements of a part of the naive order."""
+    return (item,) if isinstance(item, str) else tuple(s for inner in item.body for s in nest_statements(inner))

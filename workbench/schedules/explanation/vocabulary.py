@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from workbench.errors import UnknownName, unknown_name
+from workbench.face import KINDS, STEPS
 from workbench.records import record
 from workbench.schedules.transform import Transform
-from workbench.step_names import KINDS, STEPS
 
 # Kind → what its steps change.
 CHANGES = {

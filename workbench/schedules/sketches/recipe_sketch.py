@@ -13,11 +13,11 @@ from workbench.poly.programs.binding import given_sizes
 from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.schedules.automatic import autoschedule
+from workbench.schedules.choices import choices_of
 from workbench.schedules.legality import Verdict
 from workbench.schedules.recipes.decisions import Deciding, deciding
 from workbench.schedules.recording import write_record
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
-from workbench.schedules.sketches.open_steps import choices_of
 from workbench.schedules.sketches.sketch import Sketch
 from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.target import Target

@@ -10,10 +10,9 @@ from workbench.errors import BudgetExceeded, ScheduleError, UnchangedSchedule, s
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.records import record
-from workbench.schedules.choices import Choice
+from workbench.schedules.choices import Choice, choices_of, mapped
 from workbench.schedules.legality import Verdict
 from workbench.schedules.sketches.constraints import constraint
-from workbench.schedules.sketches.open_steps import choices_of, mapped
 from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.schedules.transform import Recipe, Transform, as_step
 from workbench.wording import number_of

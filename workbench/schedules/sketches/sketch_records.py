@@ -6,17 +6,17 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from workbench import schedules
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
-from workbench.schedules.choices import Alternative, Choice, python_of
+from workbench.schedules.choices import FUNCTIONS, Alternative, Choice, Open, python_of
 from workbench.schedules.foreign_names import unknown_step
 from workbench.schedules.recording import write_record, write_script
-from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import FUNCTIONS, Open
 from workbench.schedules.transform import Recipe, Transform, from_json, together
 
 if TYPE_CHECKING:
+    from workbench.schedules.scheduled_program import Schedule
     from workbench.schedules.sketches.sketch import Sketch
 
 FORMAT = 2
@@ -71,7 +71,7 @@ def _written(value: Any) -> Any:
 def read_sketch(operator: Operator | Program, text: str) -> tuple[Schedule, Iterator[Transform], list[str]]:
     """What `write_sketch` wrote: the schedule, the steps after it as they are asked for, the texts of constraints."""
     record = _record(text)
-    schedule = Schedule.from_json(operator, json.dumps(record["schedule"]))
+    schedule = schedules.Schedule.from_json(operator, json.dumps(record["schedule"]))
     len(Transform.known)  # loads the functions
     decisions = {d["name"]: d["options"] for d in record["decisions"]}
     reader = _Reader(decisions, FORMERLY if record["sketch"] == 1 else {})

@@ -12,7 +12,7 @@ from inspect import getdoc
 from typing import Any
 
 from workbench.deferred import deferred
-from workbench.step_names import STEPS, class_of
+from workbench.face import STEPS, class_of
 
 # Public name → module.
 NAMES: dict[str, str] = {name: module for step, module in STEPS.items() for name in (class_of(step), step)}

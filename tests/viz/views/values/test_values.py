@@ -10,8 +10,8 @@ import workbench as wb
 from tests.viz.values import naive, tiled
 from workbench import viz
 from workbench.errors import UnknownName
+from workbench.face import STEPS
 from workbench.schedules.explanation.vocabulary import law
-from workbench.step_names import STEPS
 
 
 def small():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import prod
 
 from workbench.codegen.c.expressions.lanes import Lanes, address_stride
 from workbench.codegen.c.expressions.partial_vectors import put_first
@@ -10,7 +11,7 @@ from workbench.codegen.c.expressions.transposed_stores import at_row, put_square
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.expressions.writes import joined_tuple
 from workbench.codegen.c.lines import Line, executed, rewritten_line
-from workbench.codegen.nest.nest import Accumulate, For, Local
+from workbench.codegen.nest.nest import Accumulate, For, Local, walk
 from workbench.codegen.passes.register_tiles.accumulators import Lane
 from workbench.codegen.passes.register_tiles.turned_cells import along_memory, side, turns
 from workbench.lang.algebra.normal_form import constant, depends
@@ -256,3 +257,24 @@ def horizontal(values: Values, reduction: str, dtype: DType, lanes: int) -> str:
 
 def _shuffled(vector: str, places: Iterable[int]) -> str:
     return f"__builtin_shufflevector({vector}, {vector}, {', '.join(map(str, places))})"
+
+
+TAPS = 4
+"""Iterations of such a loop at most."""
+
+STRAIGHT = 96
+"""Sums in a row at most.  More than this was measured to be slower with GCC 12 (256 sums and more: 1.4 to 1.9 times);
+convolutions of the suite have at most 84.
+"""
+
+LONG = 99
+"""Iterations of a loop whose number is not known."""
+
+
+def few_taps(loop: For) -> bool:
+    """A few steps of a sum in registers, whose operands overlap: the taps of a convolution along a row."""
+    inner = [x for x in walk(loop.body) if isinstance(x, For)]
+    if loop.kind != "serial" or constant(loop.lower) != 0 or any(x.kind != "unroll" for x in inner):
+        return False
+    turns = [-(-(constant(x.upper) or LONG) // x.step) for x in (loop, *inner)]
+    return turns[0] <= TAPS and prod(turns) <= STRAIGHT

@@ -9,11 +9,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.codegen.nest.nest import For, If, Nest, transform
+from workbench.codegen.nest.nest import For, If, Nest, children, rebuild, transform
+from workbench.codegen.nest.ranges import Ranges, inside, interval
 from workbench.lang.algebra.normal_form import constant, polynomial, simplify
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index
 from workbench.poly.time.concurrency import is_block
+
+
+def without_known(nest: Nest, ranges: Ranges | None = None) -> Nest:
+    """The nest without guards that always hold; `ranges` are those of the variables around."""
+    known = {} if ranges is None else ranges
+    if isinstance(nest, If) and _holds(nest.condition, known):
+        return without_known(nest.then, known)
+    inner = inside(nest, known)
+    return rebuild(nest, tuple(without_known(child, inner) for child in children(nest)))
+
+
+def _holds(condition: Expr, ranges: Ranges) -> bool:
+    match condition:
+        case Binary("<", a, b, _) if a.dtype == b.dtype == INT64:
+            low = interval(Binary("-", b, a, INT64), ranges)[0]
+            return low is not None and low > 0
+    return False
 
 
 def in_whole_pieces(nest: Nest) -> Nest:

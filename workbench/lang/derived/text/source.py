@@ -12,8 +12,7 @@ from workbench.lang.dtypes import ALIASES, DTYPES, FLOAT16, FLOAT32, FLOAT64, IN
 from workbench.lang.operator import For, Operator, Statement, Step
 from workbench.lang.printing.printer import type_name
 from workbench.lang.resolve.generics import instantiate
-from workbench.lang.scopes.names import WORDS
-from workbench.lang.scopes.scope import free_name
+from workbench.lang.scopes.scope import WORDS, free_name
 from workbench.lang.syntax.diagnostics import Problem, report
 from workbench.lang.syntax.parser import parse
 from workbench.lang.syntax.syntax import Define, MonoidNode, Unit, statements_of

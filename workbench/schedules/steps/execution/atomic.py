@@ -13,9 +13,9 @@ from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Leaf, Mark, statements
 from workbench.poly.time.concurrency import atomic_statements
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 

@@ -12,9 +12,9 @@ from workbench.poly.programs.marks import BarrierBefore
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, at_once, statements
 from workbench.poly.time.concurrency import is_block, waits
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Path, at, children, find_loop, leaf_path, put, rest_of, sites
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 

@@ -10,9 +10,9 @@ from workbench.errors import ScheduleError, unknown_name
 from workbench.poly.programs.tree import AXES, BLOCK_AXES, THREAD_AXES, Band, LoopKind, path, statements
 from workbench.poly.time.concurrency import misplaced
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 SPELT: dict[str, LoopKind] = {name: axis for axis in AXES for name in (axis, axis.replace(".", "Idx."))}

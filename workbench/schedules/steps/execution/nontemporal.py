@@ -11,9 +11,9 @@ from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Leaf, Mark, marked, statements
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 

@@ -10,9 +10,9 @@ from workbench.poly.programs.marks import PrefetchAhead
 from workbench.poly.programs.tree import Band, Mark, Tree, statements
 from workbench.records import record
 from workbench.schedules.arguments import whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 FARTHEST = 1 << 20

@@ -13,6 +13,7 @@ from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Tree, path, statements
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.kernels.lane_instructions import LaneInstruction, lane_fit
 from workbench.schedules.kernels.matching import Fit, Work, fit
@@ -21,7 +22,6 @@ from workbench.schedules.kernels.tile_instructions import TileInstruction, tile_
 from workbench.schedules.kernels.warp_fits import WarpFit, warp_fit
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 

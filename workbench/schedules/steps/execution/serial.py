@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from workbench.poly.programs.tree import LoopKind
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.execution import Execution
 
 

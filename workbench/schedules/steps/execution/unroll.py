@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from workbench.poly.programs.tree import LoopKind
 from workbench.records import record
-from workbench.schedules.sketches.open_steps import takes_choices
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.steps.support.execution import Execution
 
 

@@ -11,9 +11,9 @@ from workbench.poly.programs.loop_names import LoopName, in_block, loop_of, over
 from workbench.poly.programs.tree import Band, Leaf, loops
 from workbench.records import record
 from workbench.schedules.arguments import whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, find_loop, named, put, qualified, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.order.decompose_reduction import DecomposeReduction, in_the_way
 from workbench.schedules.steps.order.split import divided
 from workbench.schedules.steps.support.block_sizes import fitting

@@ -18,9 +18,9 @@ from workbench.poly.regions.storage import place_of
 from workbench.poly.sets import isl, unpack
 from workbench.poly.sets.names import unique
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import normal, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.insertion import first_user, within
 from workbench.schedules.steps.support.moving import moved_before
 from workbench.schedules.steps.support.producers import Target, offers, require_known_cells, target, unthreaded

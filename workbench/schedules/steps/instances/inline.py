@@ -11,9 +11,9 @@ from workbench.poly.derive.inlining import inlined, require_substitutable
 from workbench.poly.derive.recomputation import Group, readers, writers
 from workbench.poly.programs.program import Program
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import normal
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.producers import defined_array
 from workbench.schedules.transform import Transform
 

@@ -9,9 +9,9 @@ from workbench.errors import ScheduleError
 from workbench.poly.derive.partitioning import with_full_tiles
 from workbench.poly.programs.tree import statements
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, counts_blocks, find_loops, rest_of, runs_in_blocks, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.dividing import apart, depth_of
 from workbench.schedules.transform import Transform
 

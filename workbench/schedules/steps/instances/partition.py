@@ -14,9 +14,9 @@ from workbench.poly.derive.partitioning import chosen
 from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import path, statements
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, find_loop, sites
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.dividing import apart
 from workbench.schedules.transform import Transform
 

@@ -9,9 +9,9 @@ from workbench.errors import ScheduleError
 from workbench.poly.derive.recomputation import writers
 from workbench.poly.programs.tree import path, statements
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loop, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.moving import moved_after
 from workbench.schedules.steps.support.producers import defining
 from workbench.schedules.transform import Transform

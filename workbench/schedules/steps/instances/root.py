@@ -12,9 +12,9 @@ from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, path, restr
 from workbench.poly.sets.injectivity import determines
 from workbench.poly.time.timemap import row
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import normal
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.producers import defining
 from workbench.schedules.transform import Transform
 

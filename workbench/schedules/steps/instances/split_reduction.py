@@ -17,9 +17,9 @@ from workbench.poly.programs.tree import Band, Leaf, Loop, Tree, path, statement
 from workbench.poly.regions.storage import place_of
 from workbench.records import record
 from workbench.schedules.arguments import name_pair, whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, at, find_loop, normal, put, require_new, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.order.split import divided, half
 from workbench.schedules.steps.support.block_sizes import fitting
 from workbench.schedules.steps.support.insertion import behind, first_user, within

@@ -14,8 +14,8 @@ from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.tree import Band, Loop, Mark, Sequence, Tree, loops, normal, path, statements
 from workbench.records import record
 from workbench.schedules.arguments import new_name, whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 from workbench.wording import number_of
 

@@ -12,8 +12,8 @@ from workbench.poly.programs.marks import annotation
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, normal
 from workbench.records import record
 from workbench.schedules.arguments import require_tree
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.affine_rows import affine_rows
 from workbench.schedules.transform import Transform
 

@@ -10,9 +10,9 @@ from workbench.errors import ScheduleError
 from workbench.poly.dependence.questions import statement_id
 from workbench.poly.programs.tree import Sequence, Tree, statements
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Path, at, children, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 

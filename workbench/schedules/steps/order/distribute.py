@@ -10,9 +10,9 @@ from workbench.errors import ScheduleError
 from workbench.poly.dependence.questions import statement_id
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, normal, statements
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, around, at, children, find_loop, leaf_path, put, qualified, sites
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 

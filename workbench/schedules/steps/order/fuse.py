@@ -18,9 +18,9 @@ from workbench.poly.programs.loop_names import LoopName, fused_name
 from workbench.poly.programs.tree import Band, Loop
 from workbench.records import record
 from workbench.schedules.arguments import moderate, new_name
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loops, neighbours, put, require_new
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.order.tile import one_band
 from workbench.schedules.transform import Transform
 

@@ -17,9 +17,9 @@ from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree,
 from workbench.poly.sets.names import unique
 from workbench.records import record
 from workbench.schedules.arguments import mapping, whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Path, at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 from workbench.wording import number_of
 

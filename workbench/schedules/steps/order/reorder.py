@@ -8,9 +8,9 @@ from typing import ClassVar
 from workbench.errors import ScheduleError
 from workbench.poly.programs.tree import Band
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loops, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.order.decompose_reduction import in_the_way
 from workbench.schedules.steps.order.tile import one_band
 from workbench.schedules.transform import Transform

@@ -8,9 +8,9 @@ from typing import ClassVar
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loop, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.rows import with_rows
 from workbench.schedules.transform import Transform
 

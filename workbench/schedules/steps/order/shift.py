@@ -13,9 +13,9 @@ from workbench.lang.printing.printer import show
 from workbench.poly.programs.loop_names import loop_of
 from workbench.records import record
 from workbench.schedules.arguments import whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loop, sites
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.rows import with_rows
 from workbench.schedules.transform import Transform
 

@@ -10,9 +10,9 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr
 from workbench.records import record
 from workbench.schedules.arguments import whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loops, neighbours
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.rows import with_rows
 from workbench.schedules.transform import Transform
 

@@ -13,9 +13,9 @@ from workbench.poly.programs.loop_names import LoopName, in_block, over_blocks
 from workbench.poly.programs.tree import Band, Loop
 from workbench.records import record
 from workbench.schedules.arguments import block_size, name_pair, whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.block_sizes import fitting
 from workbench.schedules.transform import Transform
 

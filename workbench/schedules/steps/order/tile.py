@@ -10,9 +10,9 @@ from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import Band
 from workbench.records import record
 from workbench.schedules.arguments import mapping, name_pair, whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, find_loops, put, require_new
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.order.decompose_reduction import in_the_way
 from workbench.schedules.steps.order.split import divided, half
 from workbench.schedules.steps.support.block_sizes import in_pairs

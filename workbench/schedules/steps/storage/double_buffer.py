@@ -13,8 +13,8 @@ from workbench.poly.derive.multi_buffering import multi_buffered
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.judged_against_now import with_program
 from workbench.schedules.transform import Transform
 

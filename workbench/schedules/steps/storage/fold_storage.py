@@ -10,8 +10,8 @@ from workbench.poly.dependence.lifetimes import smallest_fold
 from workbench.poly.derive.layouts import folded, own_array
 from workbench.records import record
 from workbench.schedules.arguments import block_size, whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.storage.transform_layout import with_layout
 from workbench.schedules.steps.support.judged_against_now import with_program
 from workbench.schedules.transform import Transform

@@ -11,9 +11,9 @@ from workbench.poly.derive.deriving import derive
 from workbench.poly.derive.padding import padded
 from workbench.poly.programs.tree import Band, Sequence, Tree, statements
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import at, counts_blocks, find_loops, leaf_path, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.dividing import depth_of, renamed, replaced
 from workbench.schedules.steps.support.judged_against_now import with_program
 from workbench.schedules.transform import Transform

@@ -16,9 +16,9 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Mark, Tree, statements
 from workbench.records import record
 from workbench.schedules.arguments import whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, find_loop, leaf_path, put, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.storage.double_buffer import slotted
 from workbench.schedules.steps.support.dividing import apart, depth_of
 from workbench.schedules.steps.support.judged_against_now import standard_of

@@ -16,9 +16,9 @@ from workbench.poly.programs.tree import Band, Leaf, Loop, Tree, path, statement
 from workbench.poly.regions.storage import place_of
 from workbench.records import record
 from workbench.schedules.arguments import new_name
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, find_loop, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.insertion import beside
 from workbench.schedules.transform import Transform
 

@@ -13,8 +13,8 @@ from workbench.poly.programs.program import Padding
 from workbench.poly.regions.storage import padded_strides
 from workbench.records import record
 from workbench.schedules.arguments import block_size, whole
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.support.judged_against_now import with_program
 from workbench.schedules.transform import Transform
 

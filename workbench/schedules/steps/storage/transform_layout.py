@@ -14,10 +14,10 @@ from workbench.poly.derive.deriving import derive
 from workbench.poly.derive.layouts import Layout, cell_names, is_injective, own_array, relaid
 from workbench.poly.programs.program import Array, Program
 from workbench.poly.programs.tree import Tree
-from workbench.poly.time.naive import naive_tree
+from workbench.poly.time.timemap import naive_tree
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 from workbench.wording import number_of
 

@@ -13,8 +13,8 @@ from workbench.poly.derive.deriving import body_of, changed, derive
 from workbench.poly.derive.layouts import own_array
 from workbench.poly.programs.program import Array, Program, ProgramStatement
 from workbench.records import record
+from workbench.schedules.choices import takes_choices
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 

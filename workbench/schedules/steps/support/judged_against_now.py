@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from workbench import poly
 from workbench.poly.dependence.bounds import inside_context
-from workbench.poly.derive.deriving import serial
 from workbench.poly.programs.program import Program
-from workbench.poly.programs.tree import Tree
+from workbench.poly.programs.tree import Tree, serial
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 
 from workbench.errors import ScheduleError
+from workbench.face import KINDS, STEPS
 from workbench.schedules import NextSteps, Sketch, Transform
 from workbench.schedules.explanation.vocabulary import CHANGES, StepKind, Steps, law, summary
 from workbench.schedules.offers import Offer
 from workbench.schedules.sketches.recipe_sketch import RecipeSketch
 from workbench.schedules.sketches.space import Space
-from workbench.step_names import KINDS, STEPS
 from workbench.viz.draw.tables import Table
 from workbench.viz.views.program.sheet_view import Sheet, sheet_data
 from workbench.wording import number_of

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from workbench.graph.fusion.call_graph import operator_of
 from workbench.graph.passes.support.layouts.relayouts import Order, composed, identity, inverse, transposition
-from workbench.graph.passes.support.layouts.ways import Way, operator_of
+from workbench.graph.passes.support.layouts.ways import Way
 from workbench.graph.passes.support.rewriting import rewritten
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term
 from workbench.graph.terms.walking import operands, with_operands

@@ -10,8 +10,9 @@ from __future__ import annotations
 from math import prod
 
 from workbench.graph.evaluation.operators import inputs_of
+from workbench.graph.fusion.call_graph import operator_of
 from workbench.graph.fusion.patterns import OpPattern, op_pattern
-from workbench.graph.passes.support.layouts.ways import Types, Way, channels_of, operator_of
+from workbench.graph.passes.support.layouts.ways import Types, Way, channels_of
 from workbench.graph.terms.dimensions import symbols, value_of
 from workbench.graph.terms.nodes import Call, Constant, Term
 from workbench.graph.terms.types import TensorType

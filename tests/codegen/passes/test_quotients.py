@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from tests.support import examples
+from workbench.codegen.passes.subscript_collapse import divisions, in_quotients
 from workbench.lang.algebra.folding import fold
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.algebra.polynomial import expression
-from workbench.lang.algebra.quotients import divisions, in_quotients
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index
 

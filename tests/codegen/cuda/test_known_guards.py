@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import workbench as wb
+from workbench.codegen.cuda.grid.tail_guards import without_known
 from workbench.codegen.nest.nest import Block, For, If
-from workbench.codegen.passes.known_guards import without_known
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Index
 
