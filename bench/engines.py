@@ -2,13 +2,16 @@
 
     WORKBENCH_THREADS=1 OMP_NUM_THREADS=1 python -m bench.engines [--engines c,json] [--host interpreter] [names]
 
-needs torch, onnx and onnxruntime.  Every division is evaluated end to end in one process, alternating, plain arrays in
-and out; the table has the shortest times, and the ratio of the division by cost to the best of the others.
+needs torch, onnx and onnxruntime.  Every division is evaluated end to end in one process, plain arrays in and out, in
+many rounds, in each of which every one has its turn: the shortest of some calls in a row.  The table has the medians of
+the rounds.  The ratio is that of the division by cost to the best of the others: the median of the rounds' ratios.
+Divisions that are the same division are called in the same way, so their ratio says what the noise is.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 import time
 import warnings
@@ -19,7 +22,8 @@ import numpy as np
 import workbench as wb
 
 ENGINES = "torch,onnxruntime,workbench"
-ROUNDS, CALLS = 25, 4
+ROUNDS, CALLS, MOST_SECONDS = 200, 4, 12.0
+FEWEST_ROUNDS = 25
 
 
 def models() -> dict[str, tuple[Any, tuple[int, ...]]]:
@@ -87,21 +91,33 @@ def divisions(model: wb.Model, engines: list[str], host: str) -> dict[str, Any]:
     return found
 
 
-def timed(partitions: dict[str, Any], x: np.ndarray) -> dict[str, float]:
-    """The shortest time of each, called in turn."""
-    best = dict.fromkeys(partitions, float("inf"))
+def timed(partitions: dict[str, Any], x: np.ndarray) -> dict[str, list[float]]:
+    """The seconds of each, round by round."""
     for each in partitions.values():
         each.evaluate(x)
         assert not each.reports, each.reports
     names = list(partitions)
+    found: dict[str, list[float]] = {name: [] for name in names}
+    begun = time.perf_counter()
+    order = np.random.default_rng(0)
     for turn in range(ROUNDS):
-        for name in names[turn % len(names) :] + names[: turn % len(names)]:  # nobody always follows the same
-            each = partitions[name]
-            for _ in range(CALLS):  # the first pays for the threads of whoever ran before
-                start = time.perf_counter()
-                each.evaluate(x)
-                best[name] = min(best[name], time.perf_counter() - start)
-    return best
+        for name in map(str, order.permutation(names)):  # nobody always follows the same
+            found[name].append(min(_seconds(partitions[name], x) for _ in range(CALLS)))
+        if turn >= FEWEST_ROUNDS and time.perf_counter() - begun > MOST_SECONDS:
+            break
+    return found
+
+
+def _seconds(partition: Any, x: np.ndarray) -> float:
+    start = time.perf_counter()
+    partition.evaluate(x)
+    return time.perf_counter() - start
+
+
+def against_best(times: dict[str, list[float]]) -> tuple[str, float]:
+    """The best of the others, and the median of the ratios of the division by cost to it."""
+    best = min((name for name in times if name != "cost"), key=lambda name: statistics.median(times[name]))
+    return best, statistics.median(ours / theirs for ours, theirs in zip(times["cost"], times[best], strict=True))
 
 
 def main(arguments: list[str]) -> None:
@@ -128,11 +144,11 @@ def main(arguments: list[str]) -> None:
             wanted = module(example).numpy()
         np.testing.assert_allclose(partitions["cost"].evaluate(example.numpy()), wanted, rtol=1e-3, atol=1e-4)
         times = timed(partitions, example.numpy())
-        others = min(seconds for each, seconds in times.items() if each != "cost")
+        best, ratio = against_best(times)
         chosen = " ".join(f"{r.engine.name}:{len(r.calls)}" for r in partitions["cost"].regions.values())
-        row = ", ".join(f"{each} {seconds * 1e6:.0f} us" for each, seconds in times.items())
-        ratio = f"{times['cost'] / others:.2f} of the best other"
-        print(f"{name}: {ratio} ({row}); {chosen}; divided in {took:.0f} s", flush=True)
+        row = ", ".join(f"{each} {statistics.median(seconds) * 1e6:.1f} us" for each, seconds in times.items())
+        divided = f"{chosen or 'all on the host'}; divided in {took:.0f} s"
+        print(f"{name}: {ratio:.3f} of the best other, {best} ({row}); {divided}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,15 @@ import workbench as wb
 from tests.graph.engines.random_dags import random_dag
 from workbench.errors import EngineError, ModelError
 from workbench.graph.engines.regions.blocks import blocks_of
-from workbench.graph.engines.regions.by_cost import Candidate, candidates, cheapest, is_chain, on_chain
+from workbench.graph.engines.regions.by_cost import (
+    Candidate,
+    candidates,
+    cheapest,
+    is_chain,
+    merged_neighbours,
+    on_chain,
+    sure_savings,
+)
 from workbench.graph.engines.regions.measuring import Cost
 from workbench.graph.engines.regions.taking import taken
 
@@ -109,6 +117,35 @@ def _named(block, calls):
     after = [next(at for at in calls if block.direct[at] >> start & 1) for start in starts]
     last = [next(at for at in calls if block.direct[at] >> middle & 1) for middle in after]
     return (*starts, *after, *last)
+
+
+def test_neighbours_of_one_engine_become_one_region_where_it_can_be_had():
+    (block,) = blocks_of(CHAIN.graph_form())
+    one, other = engines(2)
+    calls = [1 << at for at, node in enumerate(block.nodes) if node in block.sites]
+    parts = [Candidate(mask, one if at != 3 else other, Cost(1.0)) for at, mask in enumerate(calls)]
+    asked = []
+
+    def on(engine, mask):
+        asked.append((engine, mask))
+        return Cost(0.5)
+
+    found = merged_neighbours(block, parts, on)
+    assert asked == [(one, sum(calls[:3])), (one, sum(calls[4:]))]
+    assert sorted((each.mask, each.engine.name) for each in found) == sorted(
+        [(sum(calls[:3]), "e0"), (calls[3], "e1"), (sum(calls[4:]), "e0")]
+    )
+    refused = merged_neighbours(block, parts, lambda engine, mask: Cost(float("inf"), "too large"))
+    assert sorted(each.mask for each in refused) == sorted(calls)
+
+
+def test_regions_that_save_next_to_nothing_are_left_to_the_host():
+    (block,) = blocks_of(CHAIN.graph_form())
+    (own,) = engines(1)
+    calls = [1 << at for at, node in enumerate(block.nodes) if node in block.sites]
+    hosts = [Candidate(mask, None, Cost(1.0)) for mask in calls]
+    close, far = Candidate(sum(calls[:2]), own, Cost(1.99)), Candidate(sum(calls[2:4]), own, Cost(1.2))
+    assert sure_savings([close, far, *hosts[4:]], hosts) == [*hosts[:2], far, *hosts[4:]]
 
 
 def test_named_dimensions_need_numbers():

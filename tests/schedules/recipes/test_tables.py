@@ -51,7 +51,7 @@ TAKEN: dict[str, tuple[Callable[[], Program], Target]] = {
     "fission": (lambda: wb.lower(program("symm", reassociate=True), m=60, n=70), Target(vector_bits=256, cores=2)),
     "column_partials": (written(NORM, M=700, N=300), SMALL),
     "own_rows": (lambda: wb.lower(wb.ops.upsample_bilinear, **wb.ops.upsample_bilinear.examples[0]), Target()),
-    "time_tiling": (of("jacobi_2d", N=512, M=512, steps=20), Target()),
+    "time_tiling": (lambda: wb.lower(program("jacobi-2d"), tsteps=20, n=512), Target()),
     "partial_sums": (of("dot", N=1 << 22), Target(cores=16)),
     "triangles": (from_c(TRIANGLES["columns above the diagonal only"], n=100), Target(vector_bits=256, cores=2)),
     "instructions": (of("matmul_int8", M=256, N=256, K=256), Target("avx512_vnni")),

@@ -10,10 +10,17 @@ from workbench.graph.engines.engine_records import Engine, engine_named
 from workbench.graph.engines.partitions import Left, Partition, Placed
 from workbench.graph.engines.region_calls import Watch
 from workbench.graph.engines.regions.blocks import Block, Mask, blocks_of
-from workbench.graph.engines.regions.by_cost import Candidate, candidates, cheapest
+from workbench.graph.engines.regions.by_cost import (
+    Candidate,
+    Seconds,
+    candidates,
+    cheapest,
+    merged_neighbours,
+    sure_savings,
+)
 from workbench.graph.engines.regions.by_rules import Region, by_rules
 from workbench.graph.engines.regions.contests import CLOSE, contest
-from workbench.graph.engines.regions.measuring import Measuring
+from workbench.graph.engines.regions.measuring import Cost, Measuring
 from workbench.graph.engines.regions.outlining import outline, replaced, untold
 from workbench.graph.engines.regions.taking import Taken, taken
 from workbench.graph.models import Model
@@ -79,15 +86,28 @@ def _divided(model: Model, block: Block, engines: Sequence[Engine], measuring: M
     if measuring is None:
         regions = [each for each in by_rules(block, takes) if not untold(outline(model, block, each.mask))]
         return Divided(block, takes, tuple(regions), {}, {})
-    among = candidates(
-        block, takes, lambda engine, mask: measuring.on(engine, block, mask), lambda m: measuring.by_host(block, m)
-    )
+
+    def on(engine: Engine, mask: Mask) -> Cost:
+        return measuring.on(engine, block, mask)
+
+    among = candidates(block, takes, on, lambda mask: measuring.by_host(block, mask))
     known = {(each.engine.name if each.engine else "host", each.mask): each for each in among}
-    divisions = {"chosen": cheapest(block, among), **_others(block, takes, known)}
+    chosen = cheapest(block, among)
+    divisions = {"chosen": chosen, **_near(block, chosen, among, on), **_others(block, takes, known)}
+    known |= {(each.engine.name, each.mask): each for of in divisions.values() for each in of if each.engine}
     totals = {name: sum(each.seconds for each in of) for name, of in divisions.items()}
     best, reason = _best(measuring, block, divisions, totals)
     regions = [Region(block, each.mask, each.engine, reason) for each in best if each.engine is not None]
     return Divided(block, takes, tuple(regions), known, totals)
+
+
+def _near(
+    block: Block, chosen: Sequence[Candidate], among: Sequence[Candidate], on: Seconds
+) -> dict[str, list[Candidate]]:
+    """Divisions like the chosen one with fewer borders."""
+    hosts = [each for each in among if each.engine is None]
+    joined = merged_neighbours(block, chosen, on)
+    return {"neighbours merged": joined, "what surely saves time": sure_savings(joined, hosts)}
 
 
 def _best(

@@ -10,6 +10,8 @@ from tests.schedules.agreeing import same_bits
 from workbench.poly.programs.tree import loops
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.recipes.loops.time_tiling import time_tiles
+from workbench.schedules.recipes.memory.privatization import privatized
+from workbench.schedules.recipes.try_steps import top
 from workbench.schedules.scheduled_program import naive_schedule
 from workbench.target import Target
 
@@ -152,3 +154,21 @@ def test_without_use_or_leave_they_do_not(name):
     text, sizes = NONE[name]
     schedule = naive_schedule(wb.lower(wb.from_c(text, reassociate=True), sizes))
     assert time_tiles(schedule, schedule.tree, small(8192)) is None
+
+
+def test_a_buffer_that_every_sweep_has_for_itself_is_not_had_once_for_each_sweep_of_a_block():
+    """Twenty buffers of a block are more than the one that stays in the cache: such blocks took twice the time."""
+    program = wb.lower(wb.ops.jacobi_2d, N=64, M=64, steps=20)
+    naive = naive_schedule(program)
+    sweeps = top(naive.tree)[-1]
+    assert time_tiles(naive, sweeps, small(8192)) is not None
+    own = privatized(naive)
+    assert time_tiles(own, top(own.tree)[-1], small(8192)) is None
+    schedule = default_schedule(program, small(8192))
+    assert not any(step.name == "tile" for step in schedule.trace)
+    assert workspace_bytes(schedule) < 3 * 64 * 64 * 4
+
+
+def workspace_bytes(schedule: wb.Schedule) -> int:
+    """What a kernel needs besides its arguments."""
+    return int(wb.generate(schedule, "c").signature.workspace.value)

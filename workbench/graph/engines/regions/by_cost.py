@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.regions.blocks import Block, Mask
-from workbench.graph.engines.regions.by_rules import by_rules
+from workbench.graph.engines.regions.by_rules import by_rules, first, merged
 from workbench.graph.engines.regions.measuring import Cost
 from workbench.graph.engines.regions.taking import Taken
 from workbench.graph.memory.ordering import bits
@@ -25,6 +25,7 @@ from workbench.records import record
 LONGEST = 64
 MOST_CUTS = 50
 SOLVER_SECONDS = 20.0
+SURE = 0.95
 
 Seconds = Callable[[Engine, Mask], Cost]
 
@@ -65,9 +66,9 @@ def _intervals(block: Block, of: Taken) -> list[Mask]:
     """Runs of calls that stand side by side in the block's order, made of whole atoms; each is convex."""
     places = [at for at, node in enumerate(block.nodes) if node in block.sites]
     found: list[Mask] = [mask for mask, _ in of.atoms]
-    for first in range(len(places)):
+    for begin in range(len(places)):
         length, mask = 1, 0
-        for count, at in enumerate(places[first : first + LONGEST], 1):
+        for count, at in enumerate(places[begin : begin + LONGEST], 1):
             mask |= 1 << at
             if not of.mask >> at & 1:
                 break
@@ -89,6 +90,29 @@ def cheapest(block: Block, among: Sequence[Candidate]) -> list[Candidate]:
         return on_chain(block, among)
     found = by_program(block, among)
     return on_chain(block, among) if found is None else found
+
+
+def merged_neighbours(block: Block, among: Sequence[Candidate], on: Seconds) -> list[Candidate]:
+    """A division with neighbouring regions of one engine as one: intervals are measured in powers of two only."""
+    regions = [(each.engine, each.mask) for each in among if each.engine is not None]
+    owner = {at: engine for engine, mask in regions for at in bits(mask)}
+    known = {each.mask: each for each in among}
+    found = [each for each in among if each.engine is None]
+    for mask in merged(block, [mask for _, mask in regions], owner):
+        engine = owner[first(mask)]
+        one = known.get(mask) or Candidate(mask, engine, on(engine, mask))
+        found += [one] if one.cost.is_possible else [each for each in among if each.mask & mask]
+    return found
+
+
+def sure_savings(among: Sequence[Candidate], hosts: Sequence[Candidate]) -> list[Candidate]:
+    """A division without the regions that save so little that it may be an error of measurement."""
+    found: list[Candidate] = []
+    for each in among:
+        own = [host for host in hosts if host.mask & each.mask]
+        is_sure = each.engine is None or each.seconds < SURE * sum(host.seconds for host in own)
+        found += [each] if is_sure else own
+    return found
 
 
 def is_chain(block: Block) -> bool:

@@ -5,7 +5,7 @@ This is what TVM's BYOC does (`MergeComposite`, `AnnotateTarget`, `MergeCompiler
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.regions.blocks import Block, Mask
@@ -39,8 +39,8 @@ def by_rules(block: Block, engines: Sequence[Taken]) -> list[Region]:
                 masks.append(mask)
                 owner |= dict.fromkeys(bits(mask), each)
     masks = _without_cycles(block, masks)
-    merged = _merged(block, masks, owner)
-    return [Region(block, mask, owner[_first(mask)].engine, _reason(owner[_first(mask)], mask)) for mask in merged]
+    found = [(owner[first(mask)], mask) for mask in merged(block, masks, owner)]
+    return [Region(block, mask, of.engine, _reason(of, mask)) for of, mask in found]
 
 
 def _reason(of: Taken, mask: Mask) -> str:
@@ -48,7 +48,8 @@ def _reason(of: Taken, mask: Mask) -> str:
     return f"the first engine that takes {', '.join(names)}"
 
 
-def _first(mask: Mask) -> int:
+def first(mask: Mask) -> int:
+    """The place of the first node of a set."""
     return (mask & -mask).bit_length() - 1
 
 
@@ -59,8 +60,8 @@ def _without_cycles(block: Block, masks: list[Mask]) -> list[Mask]:
     return masks
 
 
-def _merged(block: Block, masks: list[Mask], owner: dict[int, Taken]) -> list[Mask]:
-    """Sets of one engine merged along the edges of the block, in its order, where no cycle arises."""
+def merged(block: Block, masks: Sequence[Mask], owner: Mapping[int, object]) -> list[Mask]:
+    """Sets whose nodes have one owner, merged along the edges of the block, in its order, where no cycle arises."""
     home = {at: mask for mask in masks for at in bits(mask)}
     for at in range(len(block.nodes)):
         if at not in home:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,9 +28,10 @@ from workbench.graph.engines.sites import ArrayType, array_type
 from workbench.graph.engines.subgraphs import Subgraph, subgraph
 from workbench.graph.engines.trials import within
 from workbench.graph.evaluation.evaluating import evaluate_on, machine_of
+from workbench.graph.evaluation.operators import in_order, inputs_of
 from workbench.graph.models import Model
 from workbench.graph.terms.dimensions import dimension, replaced, shown
-from workbench.graph.terms.nodes import Call, Function, Primitive, Term, Variable
+from workbench.graph.terms.nodes import Call, Function, Global, Primitive, Term, Variable
 from workbench.graph.terms.scalars import infix
 from workbench.graph.terms.types import TensorType
 from workbench.lang.dtypes import FLOAT32
@@ -98,14 +99,14 @@ class Measuring:
         region = self.region(block, mask)
         key = digest(engine.name, engine.version, shape_key(region))
         own = self._remembered(key, lambda: self._timed(engine, region))
-        return Cost(own.seconds + dispatch_seconds(), own.reason)
+        return Cost(own.seconds + dispatch_seconds(to="region"), own.reason)
 
     def by_host(self, block: Block, mask: Mask) -> Cost:
         """What a call costs where no engine takes it."""
         region = self.region(block, mask)
-        key = digest("host", self.host_name, shape_key(region))
-        own = self._remembered(key, lambda: Cost(best_seconds(lambda given: region.run(given, self.host), region)))
-        return Cost(own.seconds + dispatch_seconds())
+        key = digest("one call on the host", self.host_name, shape_key(region))
+        own = self._remembered(key, lambda: Cost(best_seconds(host_call(region, self.host), region)))
+        return Cost(own.seconds + dispatch_seconds(to="operator"))
 
     def _remembered(self, key: str, measure: Callable[[], Cost]) -> Cost:
         if key not in self.known:
@@ -129,18 +130,36 @@ class Measuring:
             return Cost(float("inf"), worded(error))
 
 
+def host_call(region: Subgraph, host: Callable[..., Any]) -> Callable[[tuple[Any, ...]], Any]:
+    """The call of a region of one, as the interpreter makes it when it has looked everything up."""
+    (step,) = region.steps
+    names, sizes = inputs_of(step.operator), step.sizes
+
+    def call(arrays: tuple[Any, ...]) -> Any:
+        values = {**region.constants, **dict(zip(region.inputs, arrays, strict=True))}
+        given = tuple(values[each] for each in step.arguments)
+        out = in_order(step.operator, given[len(names) :]) if len(given) > len(names) else None
+        return host(step.operator, **dict(zip(names, given, strict=False)), **sizes, out=out)
+
+    return call
+
+
 @cache
-def dispatch_seconds() -> float:
-    """What the interpreter takes for a call, whoever computes it: of ten calls, less one, that compute nothing."""
+def dispatch_seconds(*, to: Literal["operator", "region"]) -> float:
+    """What the interpreter takes for a call that computes nothing, by the host or of a region's function.
+
+    Measured on ten calls, less one.
+    """
+    one, x = np.float32(1.0), Variable("x", TensorType(FLOAT32))
+    identity = Function((y := Variable("y", TensorType(FLOAT32)),), y)
     times = []
     for count in (1, 10):
-        x = Variable("x", TensorType(FLOAT32))
         term: Term = x
         for _ in range(count):
-            term = Call(Primitive(infix("+")), (term, x))
-        model, one = Model({"main": Function((x,), term)}), np.float32(1.0)
-        machine = machine_of(model, lambda op, one=one, **_: one)
-        times.append(_shortest(lambda on=machine, model=model, one=one: evaluate_on(on, model, (one,), {})))
+            term = Call(Primitive(infix("+")), (term, x)) if to == "operator" else Call(Global("region"), (term,))
+        model = Model({"main": Function((x,), term), "region": identity})
+        machine = machine_of(model, lambda op, **_: one, {"region": lambda value: value})
+        times.append(_shortest(lambda on=machine, model=model: evaluate_on(on, model, (one,), {})))
     return max(0.0, times[1] - times[0]) / 9
 
 

@@ -28,11 +28,12 @@ Port = tuple[Term, int | None]
 
 @record(eq=False)
 class Outline:
-    """A region as a function: what it takes from around, the values that it gives, in order."""
+    """A region as a function: what it takes from around, the values that it gives, in order, its calls by the old."""
 
     function: Function
     inputs: tuple[Term, ...]
     results: tuple[Port, ...]
+    calls: Mapping[Term, Term]
 
 
 def outline(model: Model, block: Block, mask: Mask) -> Outline:
@@ -55,7 +56,7 @@ def outline(model: Model, block: Block, mask: Mask) -> Outline:
     results = _results(model, block.function, inside, members)
     values = tuple(made[node] if at is None else Projection(made[node], at) for node, at in results)
     body = values[0] if len(values) == 1 else Tuple(values)
-    return Outline(Function(tuple(inputs.values()), body), tuple(inputs), results)
+    return Outline(Function(tuple(inputs.values()), body), tuple(inputs), results, made)
 
 
 def _inner(source: Term, made: Mapping[Term, Term]) -> Term:

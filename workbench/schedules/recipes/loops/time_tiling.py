@@ -16,6 +16,7 @@ from math import prod
 from workbench import poly
 from workbench.poly.dependence.distances import shifts
 from workbench.poly.programs.loop_names import in_block, loop_of
+from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Sequence, Tree, statements
 from workbench.records import record
 from workbench.schedules.analysis.structure import structure, swept
@@ -79,7 +80,7 @@ def time_tiled(schedule: Schedule, target: Target) -> Schedule:
 
 
 def time_tiles(schedule: Schedule, nest: Tree, target: Target) -> TimeTiles | None:
-    """The blocks of a nest, or None if it is no stencil or its data stay in a cache anyway."""
+    """The blocks of a nest, or None if it is no stencil, its data stay in a cache anyway, or each sweep has its own."""
     program, own = schedule.program, statements(nest)
     if not isinstance(nest, Band) or nest.loops[0].kind != "serial" or len(own) > MOST_STATEMENTS:
         return None
@@ -88,7 +89,7 @@ def time_tiles(schedule: Schedule, nest: Tree, target: Target) -> TimeTiles | No
     space = _space(inner)
     if any(time[s] not in program.statement(s).dims[:1] or not swept(structure(program, s)) for s in own):
         return None
-    if space is None:
+    if space is None or any(_is_made_anew(program, s) for s in own):
         return None
     trips = [structure(program, s).trip(d or "") for s, d in time.items()]
     size, row = _bytes(schedule, time, space)
@@ -97,6 +98,11 @@ def time_tiles(schedule: Schedule, nest: Tree, target: Target) -> TimeTiles | No
     if poly.can_parallelize(program, schedule.tree, loop_of(program.statement(own[-1]).name, nest.loops[0].name)):
         return None
     return _blocks(schedule, nest, inner, row, target)
+
+
+def _is_made_anew(program: Program, statement: str) -> bool:
+    """Whether a statement fills a buffer that each sweep has for itself: a block would need as many."""
+    return any(program.arrays[touch.array].times == 1 for touch in structure(program, statement).writes)
 
 
 def _space(inner: tuple[Band, ...], depth: int = 0) -> dict[str, str | None] | None:
