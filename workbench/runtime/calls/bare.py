@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -22,6 +23,23 @@ from workbench.settings import current
 
 __all__ = ["NO_MEMORY", "Repeat", "build_bare", "open_bare"]
 
+MATHS = "#include <math.h>"
+CONSTANTS = """#ifndef INFINITY
+#define INFINITY (__builtin_inff())
+#define NAN (__builtin_nanf(""))
+#endif
+"""
+"""What stands for the header of mathematical functions where a kernel calls none."""
+
+_NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|^[ \t]*#pragma[^\n]*|\"[^\"\n]*\"", re.DOTALL | re.MULTILINE)
+_CALLED = re.compile(r"\b([A-Za-z_]\w*) ?\(")
+_DEFINED = re.compile(r"^\w[^;=\n]*?\b(\w+)\(", re.MULTILINE)
+_NO_FUNCTIONS = {
+    "if", "for", "while", "switch", "return", "sizeof", "defined", "_Pragma", "else", "do", "case", "vector_size",
+    "aligned", "void", "char", "int", "float", "double",
+}  # fmt: skip
+_OTHER_WORDS = re.compile(r"#include <(?!math\.h|stdint\.h)|\b(?:HUGE_VAL|M_[A-Z]|FP_|MATH_|float_t|double_t|signgam)")
+
 Repeat = Callable[..., int]
 """`(data, values, symbols, threads, times) -> status`, with the addresses of three tables."""
 
@@ -32,7 +50,10 @@ def build_bare(kernel: Kernel, toolchain: Toolchain, folder: Path) -> Path:
     The compiler belongs to the process group of the caller, and ends with it.
     """
     refuse_missing_features(kernel)
-    text = "\n".join([f"{BEFORE_KERNEL}#line 1\n{kernel.source}", _entry().replace("/* @KERNEL@ */", _known(kernel))])
+    before, source = BEFORE_KERNEL, kernel.source
+    if toolchain.family == "gcc" and calls_no_maths(source):
+        before, source = before + CONSTANTS, source.replace(MATHS, "", 1)
+    text = "\n".join([f"{before}#line 1\n{source}", _entry().replace("/* @KERNEL@ */", _known(kernel))])
     job = Job(kernel.name, text, toolchain, kernel.target, False, kernel.libraries)
     (folder / SOURCE).write_text(text, encoding="utf-8")
     limit = current().compile_seconds
@@ -46,12 +67,22 @@ def build_bare(kernel: Kernel, toolchain: Toolchain, folder: Path) -> Path:
     return folder / LIBRARY
 
 
+def calls_no_maths(source: str) -> bool:
+    """Whether C text calls nothing but what it defines and what the compiler has built in: then it does without the
+    header of mathematical functions, which takes a tenth of compiling a small kernel.
+    """
+    text = _NO_CODE.sub(" ", source)
+    called = {n for n in _CALLED.findall(text) if n not in _NO_FUNCTIONS and not n.startswith(("wb_", "WB_", "__"))}
+    return MATHS in source and not _OTHER_WORDS.search(text) and called <= {*_DEFINED.findall(text)}
+
+
 def _quicker(job: Job) -> tuple[str, ...]:
-    """Flags for a link in half the time, where they are safe: the process that loads the library has the C library
-    already, and reading its thousands of symbols is most of a small link.  Threads need those of their versions.
+    """Flags for a link in a third of the time, where they are safe: the process that loads the library has the C
+    library already, and reading its thousands of symbols is most of a small link.  Nothing is to be done before the
+    entry is called or at the end, and nothing is optimised when it is linked.  Threads need those of their versions.
     """
     safe = job.toolchain.family == "gcc" and sys.platform == "linux" and "-pthread" not in job.flags
-    return ("-nodefaultlibs", "-lgcc") if safe else ()
+    return ("-nodefaultlibs", "-nostartfiles", "-fno-use-linker-plugin", "-lgcc") if safe else ()
 
 
 def open_bare(library: Path) -> Repeat:

@@ -143,20 +143,17 @@ class Guided(Searcher):
         order = [n for n in order if scores[n] != float("inf")][: 3 * count]
         if not order:
             return []
-        high, spread = scores[order[-1]], max(scores[order[-1]] - scores[order[0]], 1e-9)
-        decided = {n: {(name, str(value)) for name, value in points[n].items()} for n in order}
-        chosen: list[int] = []
-        covered: set[tuple[str, str]] = set()
-        while order and len(chosen) < count:
-            gains = {
-                n: (high - scores[n]) / spread + NOVELTY * len(decided[n] - covered) / max(1, len(decided[n]))
-                for n in order
-            }
-            best = max(order, key=gains.__getitem__)
-            order.remove(best)
-            chosen.append(best)
-            covered |= decided[best]
-        return [points[n] for n in chosen]
+        places = np.array([self.space.index(points[n]) for n in order])
+        worth = np.array([scores[n] for n in order])
+        worth = (worth[-1] - worth) / max(worth[-1] - worth[0], 1e-9)
+        new = np.ones(places.shape, bool)
+        chosen: list[Point] = []
+        for _ in range(min(count, len(order))):
+            best = int(np.argmax(worth + NOVELTY * new.sum(axis=1) / max(1, new.shape[1])))
+            chosen.append(points[order[best]])
+            new &= places != places[best]
+            worth[best] = -np.inf
+        return chosen
 
     def propose(self, count: int) -> Iterable[Point]:
         self.refit()
