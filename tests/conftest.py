@@ -93,12 +93,18 @@ def _long_places_first(items: list[pytest.Item]) -> None:
 # -- memory ----------------------------------------------------------------------------------------
 
 
+# Objects made and not freed until the youngest are looked through, and how often that is until older ones are: what
+# the library remembers grows all along, and to look through all of it takes a fifth of a second.
+SELDOM = (5_000, 20, 20)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What was imported and collected stays to the end: looking through it for garbage in every test takes long."""
     with uncollected():
         result = yield
     gc.freeze()
+    gc.set_threshold(*SELDOM)
     return result
 
 
