@@ -26,7 +26,6 @@ TESTS = Path(__file__).parent
 # What somebody tuned or calibrated on this machine must not decide what tests see.
 os.environ["WORKBENCH_CALIBRATED"] = "0"
 os.environ["WORKBENCH_DATABASE"] = str(Path(tempfile.gettempdir()) / f"workbench-tests-{os.getpid()}.sqlite")
-BROWSER = "tests/browser/"
 # Where a single test runs hundreds of programs.
 LONG = ("tests/browser", "tests/properties/", "tests/chain/", "tests/runtime/emulation/")
 ALLOWED_SKIPS = TESTS / "allowed_skips.txt"
@@ -94,12 +93,18 @@ def _long_places_first(items: list[pytest.Item]) -> None:
 # -- memory ----------------------------------------------------------------------------------------
 
 
+# Objects made and not freed until the youngest are looked through, and how often that is until older ones are: what
+# the library remembers grows all along, and to look through all of it takes a fifth of a second.
+SELDOM = (5_000, 20, 20)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What was imported and collected stays to the end: looking through it for garbage in every test takes long."""
     with uncollected():
         result = yield
     gc.freeze()
+    gc.set_threshold(*SELDOM)
     return result
 
 
@@ -187,8 +192,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _long_places_first(items)
     if (one_in := config.getoption("--sample")) > 1 and not _are_named(config):
         kept = sampled([item.nodeid for item in items], one_in, config.getoption("--turn"))
-        # Those of the browser share a page, and follow one another.
-        _only(config, items, [i for i in items if i.nodeid in kept or place(i.nodeid) == place(BROWSER)])
+        _only(config, items, [item for item in items if item.nodeid in kept])
     if config.getoption("--skipped-before"):
         before = set(config.cache.get(SKIPPED, []))
         _only(config, items, [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & before])

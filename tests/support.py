@@ -22,6 +22,9 @@ def examples(*, quick: int, ci: int, full: int) -> int:
     return {"quick": quick, "ci": ci, "full": full}[PROFILE]
 
 
+BROWSER = "tests/browser"
+
+
 def place(test: str) -> str:
     """What one worker runs: a file, whose tests share what they build, or the folder that shares a browser.
 
@@ -29,25 +32,30 @@ def place(test: str) -> str:
     ('tests/poly/programs/test_sheet.py', 'tests/browser')
     """
     file = test.partition("::")[0]
-    return "tests/browser" if file.startswith("tests/browser/") else file
+    return BROWSER if file.startswith(f"{BROWSER}/") else file
 
 
 def sampled(tests: Sequence[str], one_in: int, turn: int = 0) -> set[str]:
     """One in so many of the cases of each test function, and at least one; which, its name says, and whose turn it is.
 
-    So many turns one after another have had every case.
+    So many turns one after another have had every case.  Those of the browser follow one another on a page, case by
+    case: whose turn it is there, only the turn says.
 
     >>> sorted(sampled([f"tests/a.py::test_a[{n}]" for n in range(24)] + ["tests/a.py::test_b"], 12))
     ['tests/a.py::test_a[11]', 'tests/a.py::test_a[23]', 'tests/a.py::test_b']
     >>> sorted(sampled([f"tests/a.py::test_a[{n}]" for n in range(24)] + ["tests/a.py::test_b"], 12, turn=1))
     ['tests/a.py::test_a[0]', 'tests/a.py::test_a[12]', 'tests/a.py::test_b']
+    >>> pages = [f"tests/browser/test_a.py::{test}[{name}]" for name in ("mm", "lu") for test in ("test_a", "test_b")]
+    >>> sorted(sampled(pages, 2, turn=1))
+    ['tests/browser/test_a.py::test_a[lu]', 'tests/browser/test_a.py::test_b[lu]']
     """
     cases: dict[str, list[str]] = {}
     for test in tests:
         cases.setdefault(test.partition("[")[0], []).append(test)
     kept: set[str] = set()
     for function, own in cases.items():
-        first = (zlib.crc32(function.encode()) + turn) % min(len(own), one_in)
+        shift = 0 if place(function) == BROWSER else zlib.crc32(function.encode())
+        first = (shift + turn) % min(len(own), one_in)
         kept.update(own[first::one_in])
     return kept
 

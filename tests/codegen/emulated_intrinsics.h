@@ -2,6 +2,8 @@
    After Intel's Intrinsics Guide; denormal numbers are not flushed. */
 #include <stdint.h>
 #include <string.h>
+/* Called, not put in line: a tile of them, each a loop over lanes, would be thousands of lines to a compiler. */
+#define WB_CALLED static __attribute__((noinline, unused))
 typedef long long __m512i __attribute__((vector_size(64), may_alias));
 typedef float __m512 __attribute__((vector_size(64), may_alias));
 typedef short __m512bh __attribute__((vector_size(64), may_alias));
@@ -13,7 +15,7 @@ typedef float __m128 __attribute__((vector_size(16), may_alias));
 typedef short __m128bh __attribute__((vector_size(16), may_alias));
 
 #define WB_DOT(NAME, VECTOR, BYTES, LEFT, RIGHT, GROUP, KEEP)                                       \
-    static inline VECTOR NAME(VECTOR sums, VECTOR x, VECTOR y) {                                    \
+    WB_CALLED VECTOR NAME(VECTOR sums, VECTOR x, VECTOR y) {                                        \
         int32_t r[BYTES / 4]; LEFT a[BYTES / sizeof(LEFT)]; RIGHT b[BYTES / sizeof(RIGHT)];         \
         memcpy(r, &sums, BYTES); memcpy(a, &x, BYTES); memcpy(b, &y, BYTES);                        \
         for (int i = 0; i < BYTES / 4; i++) {                                                       \
@@ -43,7 +45,7 @@ WB_DOT(wb_madd_128, __m128i, 16, int16_t, int16_t, 2, 0)
 
 static inline float wb_bf16(uint16_t x) { uint32_t u = (uint32_t)x << 16; float f; memcpy(&f, &u, 4); return f; }
 #define WB_BF16(NAME, VECTOR, HALVES, LANES)                                                         \
-    static inline VECTOR NAME(VECTOR sums, HALVES x, HALVES y) {                                    \
+    WB_CALLED VECTOR NAME(VECTOR sums, HALVES x, HALVES y) {                                        \
         for (int i = 0; i < LANES; i++) {                                                           \
             sums[i] += wb_bf16((uint16_t)x[2*i + 1]) * wb_bf16((uint16_t)y[2*i + 1]);               \
             sums[i] += wb_bf16((uint16_t)x[2*i]) * wb_bf16((uint16_t)y[2*i]);                       \
@@ -71,7 +73,7 @@ static inline void _tile_stored(int t, void *at, int64_t stride) {
     for (int r = 0; r < wb_tile_rows[t]; r++) memcpy((char *)at + r*stride, wb_tile[t][r], wb_tile_bytes[t]);
 }
 #define WB_TILES(NAME, SUM, ELEMENT_A, ELEMENT_B, GROUP, A, B)                                      \
-    static inline void NAME(int d, int s, int t) {                                                  \
+    WB_CALLED void NAME(int d, int s, int t) {                                                      \
         for (int m = 0; m < wb_tile_rows[s]; m++)                                                   \
             for (int k = 0; k < wb_tile_bytes[s] / 4; k++)                                          \
                 for (int n = 0; n < wb_tile_bytes[d] / 4; n++)                                      \

@@ -17,6 +17,7 @@ from tests.properties.found import FOUND, Found
 from tests.properties.inputs import Problem, problem
 from tests.properties.ways import Way, from_isl, ways, written
 from tests.properties.writer import Case
+from tests.support import examples
 from workbench import lang, schedules
 from workbench.poly.scheduling.scheduler import FUSIONS
 from workbench.schedules.transform import applied
@@ -36,8 +37,8 @@ def made(found: Found, random: Random) -> Problem:
 
 
 def every_way(number: int, found: Found) -> Iterator[Way]:
-    """The usual ways three times (layouts and random steps differ), and the steps that showed the fault."""
-    for trial in range(3):
+    """The usual ways, again and again (layouts and random steps differ), and the steps that showed the fault."""
+    for trial in range(examples(quick=2, ci=2, full=3)):
         random = Random(trial)
         ready = made(found, random)
         yield from ways(ready, TARGET, random, Counter(), f"f{number}_{trial}")

@@ -18,7 +18,7 @@ from tests.support import PROFILE, examples
 from workbench import lower
 
 CASES = 100_000  # of a full run
-SECONDS = examples(quick=3, ci=8, full=0)
+SECONDS = examples(quick=3, ci=5, full=0)
 ENOUGH = 200  # of each transform accepted, and refused, in a full run
 
 

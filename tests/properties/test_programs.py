@@ -20,7 +20,7 @@ from workbench.target import Target
 
 pytestmark = [pytest.mark.slow] if PROFILE != "quick" else []
 Commands = dict[str, tuple[str, ...]]
-BATCH = 40
+BATCH = examples(quick=40, ci=27, full=40)
 
 
 def seeds(programs: int) -> Iterator[range]:
@@ -83,7 +83,7 @@ def test_compiled_programs_equal_the_oracle(compilers, tmp_path, report, request
     """naive, isl's, the default recipe's and random schedules; specialised and symbolic; every memory layout."""
     if elsewhere(request, report):
         return
-    tally = campaign(examples(quick=40, ci=120, full=6000), compilers, tmp_path)
+    tally = campaign(examples(quick=40, ci=3 * BATCH, full=6000), compilers, tmp_path)
     for line in tally.lines():
         report(line)
     for failure in tally.failures[:5]:

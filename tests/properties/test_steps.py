@@ -64,7 +64,7 @@ def prepared() -> list[Schedule]:
     return [threads, merged, halves, tiled, staged]
 
 
-PROGRAMS = programs(examples(quick=8, ci=25, full=300))
+PROGRAMS = programs(examples(quick=8, ci=16, full=300))
 PREPARED = prepared()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 
 import workbench as wb
@@ -12,7 +14,11 @@ from workbench.schedules import Schedule
 
 
 def agree(schedule: Schedule, sizes: dict[str, int] | None = None, seed: int = 0, **build: object) -> None:
-    """Small whole numbers as data, so that no order of additions rounds; AssertionError where a result differs."""
+    """Small whole numbers as data, so that no order of additions rounds; AssertionError where a result differs.
+
+    What is tried is the schedule's text: three of four kernels are compiled without optimisation, which takes a third of
+    the time, the others with the flags that users get.
+    """
     program = schedule.original
     op = program.definition
     assert op is not None
@@ -27,6 +33,7 @@ def agree(schedule: Schedule, sizes: dict[str, int] | None = None, seed: int = 0
         shape = [fold(e, known) for e in tensor.extent]
         arguments.append(random.integers(-3, 4, shape).astype(tensor.dtype.numpy))
     copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    build = {"debug": zlib.crc32(schedule.key.encode()) % 4 > 0, **build}
     results, expected = wb.build(schedule, **build)(*copies), op.evaluate(*arguments)  # type: ignore[arg-type]
     both = zip(_several(results), _several(expected), strict=True)
     for result, right in both:

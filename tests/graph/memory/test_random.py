@@ -12,7 +12,7 @@ from tests.graph.memory.arena_run import expected, in_arena
 from tests.support import examples
 from workbench.graph.memory import MemoryPlan, faults, plan
 
-GRAPHS, CHUNKS = examples(quick=100, ci=200, full=500), 25
+GRAPHS, CHUNKS = examples(quick=100, ci=100, full=500), 25
 VARIANTS = {
     "tokens": {"planner": "tokens"},
     "offsets": {"sharing": False, "reorder": False},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from workbench.errors import ModelError, OperatorError
 from workbench.graph.evaluation.operators import inputs_of
@@ -113,7 +114,8 @@ class Derived:
 
     def _named(self, op: Operator, wished: str) -> Operator:
         """The operator under a name that no other one of the model has; what is defined already serves again."""
-        for name in (wished, *(f"{wished}_{n}" for n in range(2, 10**6))):
+        for number in count(1):
+            name = wished if number == 1 else f"{wished}_{number}"
             found = op if op.name == name else operator(re.sub(rf"\bdef {op.name}\b", f"def {name}", str(op), count=1))
             if name not in self.named or str(self.named[name]) == str(found):
                 return self.named.setdefault(name, found)
