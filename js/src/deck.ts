@@ -5,6 +5,7 @@ import { moved, share } from './layout';
 import type { Column, Plan } from './layout';
 
 const WIDER = 1.9; // of a column with several texts side by side, unless somebody moved its border
+const LEAST = 40; // pixels of a content that comes later
 const KEYS: Record<string, number> = { ArrowLeft: -24, ArrowUp: -24, ArrowRight: 24, ArrowDown: 24 };
 
 interface Placed {
@@ -31,6 +32,8 @@ export class Deck {
 
   constructor(private readonly told: Told) {
     this.watcher = new ResizeObserver((entries) => entries.forEach((entry) => this.changed(entry)));
+    const goneOn = () => (this.awaited = null);
+    for (const kind of ['wheel', 'pointerdown', 'keydown']) this.element.addEventListener(kind, goneOn, { passive: true, capture: true });
   }
 
   /** Panes at their places; nothing is touched where they stand there already. */
@@ -59,8 +62,10 @@ export class Deck {
 
   /** Scroll to a pane, within the panel. */
   reveal(name: string): void {
-    this.slots.get(name)?.scrollIntoView({ block: 'nearest' });
+    this.awaited = this.slots.get(name) ?? null;
+    this.awaited?.scrollIntoView({ block: 'nearest' });
   }
+  private awaited: Element | null = null; // what was scrolled to before its content had come
 
   private slot({ name, title, element }: Placed): HTMLElement {
     const known = this.slots.get(name);
@@ -166,6 +171,10 @@ export class Deck {
     const before = this.sizes.get(target);
     this.sizes.set(target, [width, height]);
     if (!before || width < 1) return;
+    if (target === this.awaited && height > before[1] + LEAST) {
+      this.awaited = null;
+      target.scrollIntoView({ block: 'nearest' });
+    }
     const high = target.closest('.screen') !== null && Math.abs(height - before[1]) > 6;
     if (Math.abs(width - before[0]) > 6 || high) this.told.resized((target as HTMLElement).dataset.slot!);
     else this.sizes.set(target, before);

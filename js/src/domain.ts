@@ -17,7 +17,7 @@ import type { State } from './state';
 import type { Nest, Statement } from './messages';
 
 const GAPS = 44; // pixels between the parts of the pane, and around them
-const HINTS = ['drag over the points of a tile', 'click a point', 'right-click a loop'];
+const HINTS = ['drag over the points of a tile', 'right-click a loop'];
 const LEAVING = 700; // milliseconds to get from a button to its map
 const LOWEST = 150; // pixels of a picture in which something is seen
 const [NARROWEST, NARROWEST_TALK] = [172, 150]; // pixels of a nest beside others; in a talk without what one chooses with
@@ -37,6 +37,7 @@ export class DomainPane {
   private readonly seen = new Map<string, Nest>(); // as it was when its look was last used
   private readonly map: MapPane;
   private readonly chooser: Chooser;
+  private of: unknown = null; // what was drawn last
   private waiting = 0; // until a map opens or closes, so that passing by does neither
 
   constructor(private readonly state: State) {
@@ -88,6 +89,20 @@ export class DomainPane {
       nests[i].querySelector('.plot-box')!.replaceWith(plot.element);
     });
     this.reveal();
+    this.bring(nests, shown);
+  }
+
+  /** After a step that was made by hand its nest is seen, where the pane does not hold all. */
+  private bring(nests: HTMLElement[], shown: Nest[]): void {
+    const { data, worked } = this.state;
+    if (data === this.of) return;
+    this.of = data;
+    const at = shown.findIndex(({ statements }) => statements.some((n) => data.domain.statements[n].name === worked));
+    if (!this.fitted || at < 0 || nests.length < 2) return;
+    const [room, own] = [this.element, nests[at]].map((e) => e.getBoundingClientRect());
+    const bottom = room.bottom - (this.element.querySelector<HTMLElement>('.under')?.offsetHeight ?? 0);
+    const [up, down] = [own.top - room.top, own.bottom - bottom];
+    if (up < 0 || down > 0) this.element.scrollTop += up < 0 ? up : Math.min(up, down + GAPS / 4);
   }
 
   private sideBySide(wide: number, talk: boolean): boolean {
@@ -105,6 +120,7 @@ export class DomainPane {
 
   /** Whether pictures in one column become larger where what is chosen stands beside them, not below. */
   private besideIsLarger(wide: number, count: number): boolean {
+    if (wide - BESIDE < LOWEST) return false;
     const high = (this.element.clientHeight - AROUND) / count;
     return Math.min(wide - BESIDE, high - NAMES) > Math.min(wide, high - NAMES - CONTROLS);
   }

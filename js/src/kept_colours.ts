@@ -74,9 +74,10 @@ export class ColoursBar {
     give: () => void,
     private readonly remove: (kept: Kept) => void,
   ) {
-    this.give = button('highlight', give, {
+    this.give = button('⚑', give, {
       class: 'keep-colour',
-      title: 'what is selected stays highlighted in every text and among the loops (c, or Shift and a click)',
+      'aria-label': 'highlight',
+      title: 'highlight: what is selected stays highlighted in every text and among the loops (c, or Shift and a click)',
     });
     this.element = h('span', { class: 'colours', role: 'group', 'aria-label': 'colours that stay' }, this.chips, this.give);
   }

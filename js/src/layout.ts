@@ -18,6 +18,7 @@ const GAP = 14; // pixels that stay free around a panel
 const LOWEST = 420; // pixels of a panel that is still one screen
 const HIGHEST = 1200;
 const ENOUGH = 0.66; // so much of what is seen is enough for a panel that begins further down
+const ROOMY = 620; // pixels, below which pictures of two nests are cut
 const LEAST = 60; // pixels of a pane
 
 const THREE: Column[] = [
@@ -76,7 +77,7 @@ export function moved(shares: Record<string, number>, ids: string[], pixels: num
 export function fitted(seen: { top: number; bottom: number }, top: number): number {
   const whole = seen.bottom - seen.top - 2 * GAP;
   const below = seen.bottom - Math.max(top, seen.top) - GAP;
-  const wanted = top >= seen.top && below >= ENOUGH * whole ? Math.min(below, whole) : whole;
+  const wanted = top >= seen.top && below >= Math.max(ENOUGH * whole, Math.min(ROOMY, whole)) ? Math.min(below, whole) : whole;
   return Math.round(Math.max(LOWEST, Math.min(HIGHEST, wanted)));
 }
 

@@ -13,28 +13,30 @@ export const factor = (value: number): string => `${value >= 100 ? value.toFixed
 const on = (threads: number): string => (threads ? ` on ${numberOf(threads, 'thread')}` : '');
 
 /** `12.5× NumPy on 2 threads (11.9 to 13)`: what both spreads leave open is in brackets. */
-export function compared(name: string, { times, lower, upper, threads }: Faster): string {
+export function compared(name: string, { times, lower, upper, threads }: Faster, told = on(threads)): string {
   const [from, to] = [lower, upper].map((value) => factor(value).slice(0, -1));
-  return `${factor(times)} ${name}${on(threads)} (${from} to ${to})`;
+  return `${factor(times)} ${name}${told} (${from} to ${to})`;
 }
 
 /** What came of a schedule, for a line of the history; what it is compared with by name. */
-export function cameOf(timing: Timing): { time: string; factors: string[] } {
+export function cameOf(timing: Timing, told?: string): { time: string; factors: string[] } {
   if (timing.seconds === null) return { time: `✕ ${timing.outcome}`, factors: [] };
   const beside: [string, Faster | null][] = [
     ['naive', timing.naive],
     ['NumPy', timing.numpy],
   ];
   return {
-    time: `${duration(timing.seconds)}${on(timing.threads)}`,
-    factors: beside.flatMap(([name, value]) => (value ? [compared(name, value)] : [])),
+    time: `${duration(timing.seconds)}${told ?? on(timing.threads)}`,
+    factors: beside.flatMap(([name, value]) => (value ? [compared(name, value, told)] : [])),
   };
 }
 
-/** One line, for the head of the panel. */
+/** One line, for the head of the panel; threads that are the same for all are said once. */
 export function line(timing: Timing): string {
-  const { time, factors } = cameOf(timing);
-  return [time, ...factors].join(' · ');
+  const others = [timing.naive, timing.numpy].filter((value) => value !== null);
+  const once = timing.seconds !== null && others.length > 0 && others.every(({ threads }) => threads > 0 && threads === timing.threads);
+  const { time, factors } = cameOf(timing, once ? '' : undefined);
+  return [time, ...factors, ...(once ? [`all${on(timing.threads)}`] : [])].join(' · ');
 }
 
 /** What was measured at a place of the history. */

@@ -74,6 +74,7 @@ export class State {
   machine: Machine;
   pinned: Pinned | null = null;
   pointed = ''; // the nest that the mouse was last over
+  worked = ''; // the statement of the last step that was made by hand
   private compare: () => void = () => undefined;
   private asked = new Set<string>();
   private lighting: (() => void)[] = [];
@@ -407,6 +408,7 @@ export class State {
 
   async gesture(name: string, given: Record<string, unknown>): Promise<void> {
     tell();
+    this.worked = typeof given.statement === 'string' ? given.statement : '';
     if (await this.ask('gesture', { name, given })) this.say(`applied ${this.past.steps.at(-1) ?? ''}`);
   }
 }

@@ -101,7 +101,7 @@ export class TreePane {
     return [
       h('span', { class: 'soft' }, 'for '),
       h('b', { title: loopFor(node.name) || undefined }, node.name),
-      node.detail ? h('span', { class: 'soft' }, ` = ${node.detail}`) : '',
+      node.detail ? h('span', { class: 'soft detail of-loop', title: node.detail }, ` = ${node.detail}`) : '',
       kind,
     ];
   }

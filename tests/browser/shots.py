@@ -27,7 +27,7 @@ WORKING = "document.querySelector('.wbp').matches('.busy')"
 BEGIN = """document.querySelector('.wbp .begin-with')
     || document.querySelector('.wbp .start')?.textContent.includes('no step gains')"""
 # The panel where somebody who reads it has it: at the top of what the notebook shows, nothing under the mouse.
-_LOOKED_AT = """(async () => {
+LOOKED_AT = """(async () => {
     window.jupyterapp.shell.collapseLeft?.();
     document.querySelector('.wbp').scrollIntoView({block: 'start'});
     const frame = () => new Promise((done) => requestAnimationFrame(done));
@@ -216,7 +216,7 @@ def take(server: Server, browser: Browser, shot: Shot, folder: Path) -> Path:
     STATES[shot.state](page, program)
     browser.move((3, 3))
     browser.until(f"document.querySelector('.wbp .code .listing') && !{WORKING}")
-    browser.run(_LOOKED_AT)
+    browser.run(LOOKED_AT)
     path = folder / f"{shot.name}.png"
     path.write_bytes(seen_at_rest(browser))
     return path
