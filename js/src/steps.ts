@@ -26,10 +26,14 @@ export function standing(asked: boolean, looked: boolean, found: number): string
   return looked ? `by the model no step gains ${100 * WORTH} %: measure, or look below` : 'looking for what gains most …';
 }
 
-/** Which loops no block divides. */
+const NAMED = 3;
+
+/** Which loops no block divides: of many the first, and how many more. */
 export function shortLoops(names: string[]): string {
   if (!names.length) return '';
-  return `no blocks of ${names.join(', ')}: too few iterations`;
+  const more = names.length > NAMED + 1 ? names.length - NAMED : 0;
+  const named = names.slice(0, more ? NAMED : undefined).join(', ');
+  return `no blocks of ${named}${more ? ` and ${more} others` : ''}: too few iterations`;
 }
 
 export class StepsPane {
@@ -134,7 +138,11 @@ export class StepsPane {
     const short = words.length ? '' : shortLoops(this.state.offers.short ?? []);
     const more = complete ? null : button('look at all kinds of steps', () => void this.state.offer({ seconds: 4 }), { class: 'more' });
     const blocks = kinds.filter((kind) => kind === 'tile' || kind === 'split').length; // they are listed first
-    groups.splice(blocks, 0, ...(short ? [h('p', { class: 'soft note short-loops' }, short)] : []));
+    groups.splice(
+      blocks,
+      0,
+      ...(short ? [h('p', { class: 'soft note short-loops', title: this.state.offers.short?.join(', ') }, short)] : []),
+    );
     this.list.replaceChildren(...groups, more ?? '');
     this.price();
     void this.ask();

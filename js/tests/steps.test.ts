@@ -12,6 +12,8 @@ test('only one thing at a time is said to be looked for', () => {
 
 test('loops that no block divides are named', () => {
   assert.equal(shortLoops(['P/n', 'O/n']), 'no blocks of P/n, O/n: too few iterations');
+  assert.equal(shortLoops(['a', 'b', 'c', 'd']), 'no blocks of a, b, c, d: too few iterations');
+  assert.equal(shortLoops(['a', 'b', 'c', 'd', 'e']), 'no blocks of a, b, c and 2 others: too few iterations');
   assert.equal(shortLoops([]), '');
 });
 

@@ -129,10 +129,18 @@ def frames(
         most = {dim: values for dims in wanted.values() for dim, values in dims.items()}
         wanted = {name: _roomy(of.program, name, dims, most) for name, dims in wanted.items()}
     drawn = small(of.program, wanted, asked.sizes)
-    note = ", ".join(f"tiles of {a} as {b}" for a, b in shrinking.items())
+    note = _of_tiles(shrinking)
     notes = tuple(filter(None, (drawn.note, note)))
     small_one = Subject(drawn.program, tree, of.scheduled)
     return [Frame(small_one, g, x, y, drawn, notes, whole) for g, (x, y) in axes.items()]
+
+
+def _of_tiles(shrinking: Mapping[int, int]) -> str:
+    """Which tiles are drawn as which; those that become the same are said together."""
+    into: dict[int, list[str]] = {}
+    for size, drawn in shrinking.items():
+        into.setdefault(drawn, []).append(str(size))
+    return ", ".join(f"tiles of {', '.join(sizes)} as {n}" for n, sizes in into.items())
 
 
 def _axes(of: Subject, group: tuple[str, ...], asked: Asked, found: tuple[str, str]) -> tuple[str, str]:
@@ -189,8 +197,8 @@ def _operator_name(statement: ProgramStatement) -> str:
 def default_axes(program: Program, group: tuple[str, ...], first: tuple[str, ...] = ()) -> tuple[str, str]:
     """(x, y) for a group of statements (ids); "" where there is no dim left.  The outer loop of the two is y.
 
-    Looked at is the statement with the most dims, copies into buffers last.  Wanted are, in this order: dims in
-    `first`; dims along which values move; dims that a triangular range or a subscript ties together; one dim that is
+    Looked at is the statement with the most dims, copies into buffers last.  Wanted are, in this order: dims of more
+    than one value; dims in `first`; dims along which values move; dims that a triangular range or a subscript ties together; one dim that is
     reduced and one that is not; dims along which data is used again; loops next to each other; inner loops.
     """
     members = [program.statement(s) for s in group]
@@ -203,6 +211,7 @@ def default_axes(program: Program, group: tuple[str, ...], first: tuple[str, ...
     def merit(pair: tuple[str, str]) -> tuple[int, ...]:
         outer, inner = (most.dims.index(d) for d in pair)
         return (
+            sum(poly.extent(program, most.id, d) != 1 for d in pair),
             sum(d in first for d in pair),
             sum(d in moved for d in pair),
             pair in ties,

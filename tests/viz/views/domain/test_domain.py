@@ -8,6 +8,7 @@ import workbench as wb
 from tests.viz.values import naive, padded_conv, parsed, refused, seidel
 from workbench import viz
 from workbench.errors import WorkbenchError
+from workbench.viz.frames.frame import default_axes
 from workbench.viz.views.domain.domain_view import offsets
 
 
@@ -165,3 +166,17 @@ def test_every_point_is_one_mark_with_a_name():
 @pytest.mark.parametrize("name", ["matmul", "trmm", "jacobi_1d", "cumsum"])
 def test_text(name, golden):
     golden(viz.domain(wb.lower(getattr(wb.ops, name))).text)
+
+
+def test_a_dim_of_one_value_is_no_axis_where_there_are_others():
+    """A convolution of one picture was drawn as a row on a GPU, where its batch and rows are one loop of blocks."""
+    conv = wb.operator("""def f(float(N,C,H,W) X, float(O,C,3,3) F) -> (Y) {
+        Y(n,o,h,w) +=! X(n,c,h+kh,w+kw) * F(o,c,kh,kw) }""")
+    of_many = default_axes(wb.schedule(conv, N=8, C=4, H=10, W=10, O=4).program, ("Y",), ("n", "h"))
+    of_one = default_axes(wb.schedule(conv, N=1, C=4, H=10, W=10, O=4).program, ("Y",), ("n", "h"))
+    assert set(of_many) == {"n", "h"}
+    assert "h" in of_one
+    assert "n" not in of_one
+    doubled = wb.operator("def f(float(N,M) X) -> (Y) { Y(i,j) = 2 * X(i,j) }")
+    single = panel(wb.schedule(doubled, N=1, M=5), statement="Y")
+    assert {single.x, single.y} == {"i", "j"}  # there are no others
