@@ -198,8 +198,9 @@ def default_axes(program: Program, group: tuple[str, ...], first: tuple[str, ...
     """(x, y) for a group of statements (ids); "" where there is no dim left.  The outer loop of the two is y.
 
     Looked at is the statement with the most dims, copies into buffers last.  Wanted are, in this order: dims of more
-    than one value; dims in `first`; dims along which values move; dims that a triangular range or a subscript ties together; one dim that is
-    reduced and one that is not; dims along which data is used again; loops next to each other; inner loops.
+    than one value; dims in `first`; dims along which values move; dims that a triangular range or a subscript ties
+    together; one dim that is reduced and one that is not; dims along which data is used again; loops next to each
+    other; inner loops.
     """
     members = [program.statement(s) for s in group]
     most = max(members, key=lambda s: (not _is_copy(program, s), len(s.dims)))
