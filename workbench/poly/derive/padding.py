@@ -63,7 +63,7 @@ def _beyond(program: Program, tree: Tree, own: ProgramStatement, depth: int) -> 
     """The instances that are missing in partial tiles, None if no tile is partial."""
     if isl.parse_set(own.domain).is_empty():
         return None
-    tiles = Tiles(program, tree, own, depth)
+    tiles = Tiles(program, tree, own, depth, filled=True)
     every = tiles.whole.intersect_range(tiles.box).domain().intersect_params(isl.parse_set(program.context))
     every = every.intersect(_elsewhere(own, tiles))
     more = every.subtract(isl.parse_set(own.domain)).coalesce()
