@@ -42,6 +42,12 @@ KNOWN_WORK, KNOWN_DEPTH = 1 << 16, 32
 NARROWEST = 8
 """Filters that are worth lanes where an instruction multiplies them, even if they do not fill a register."""
 
+HIGHEST, SQUARE = 14, 16
+"""Pixels of a tile, as many as registers hold; so many that rows of the result are stored in whole cache lines."""
+
+SHALLOW = 16
+"""Steps of a reduction at most where it matters how the result is stored."""
+
 TURN = 4
 """Exchanges between registers for a vector of cells that are no neighbours: squares of them are turned."""
 
@@ -137,13 +143,17 @@ def _tile(
     lanes, vector = filters
     run = run_along(shape, pixels, tuple(d for d in shape.free if d not in index_names(weights)))
     row, count, name = prod(shape.trip(d) or 1 for d in run), shape.trip(lanes) or 1, shape.statement.name
-    panel = 4 * vector * prod(shape.trip(d) or 1 for d in shape.reduced) // group
+    depth = prod(shape.trip(d) or 1 for d in shape.reduced)
     batches, rows = outside(shape, weights, lanes, run)
+    turned = group > 1 and shape.writes[0].along(lanes) != 1 and depth <= SHALLOW * group
 
     def cut(tile: tuple[int, int]) -> Cut:
-        return Cut(batches, lanes, tile[1] * vector, rows, run, tile[0], slots(tile, row, panel, target) / group)
+        computed = slots(tile, row, 4 * vector * depth // group, target) / group
+        stored = TURN * vector / (tile[0] * depth) if turned else 0.0  # each line of the result so many times
+        return Cut(batches, lanes, tile[1] * vector, rows, run, tile[0], computed + stored)
 
-    height, vectors = min(_tiles(row, count, target), key=lambda tile: divided(shape, cut(tile), target)[0])
+    tiles = _tiles(row, count, target, SQUARE if turned else HIGHEST)
+    height, vectors = min(tiles, key=lambda tile: divided(shape, cut(tile), target)[0])
     if asked():
         height = decide(f"{name}_tile_{pixels}", height, range(1, min(row, 16) + 1))
         vectors = decide(f"{name}_tile_vectors", vectors, range(1, max(1, min(4, count // vector)) + 1))
@@ -211,14 +221,14 @@ def slots(tile: tuple[int, int], pixels: int, panel: int, target: Target) -> flo
     return (pixels // height * (full + turn) + pixels % height * (alone + turn)) / (pixels * vectors)
 
 
-def _tiles(pixels: int, filters: int, target: Target) -> Iterator[tuple[int, int]]:
+def _tiles(pixels: int, filters: int, target: Target, most: int = HIGHEST) -> Iterator[tuple[int, int]]:
     """Tiles whose sums stay in registers beside the vectors that are multiplied.
 
     Where there are few registers, compilers load a pixel for each row before they multiply.
     """
     lanes, few = target.lanes(32), target.vector_registers <= 16
     for vectors in (1, 2, 3):
-        for height in range(1, min(pixels, 14) + 1):
+        for height in range(1, min(pixels, most) + 1):
             used = height * vectors + vectors + (height if few else 1)
             fits = used <= target.vector_registers + (1 if few else -3)
             if fits and (vectors == 1 or filters % (vectors * lanes) == 0):
