@@ -13,6 +13,7 @@ from workbench.codegen.c.expressions.lanes import Lanes
 from workbench.codegen.c.expressions.neighbours import neighbours_copied
 from workbench.codegen.c.expressions.register_transpose import transposed_copy
 from workbench.codegen.c.expressions.registers import after, before, few_taps
+from workbench.codegen.c.expressions.turned_words import turned_words
 from workbench.codegen.c.expressions.values import PRECEDENCE, Values
 from workbench.codegen.c.expressions.writes import lane_write, scalar_write, stored_in_turn
 from workbench.codegen.c.lines import Line, braced, guarded, indented, owned, unbraced
@@ -239,10 +240,16 @@ class Printer:
     def moved(self, loop: For) -> list[str]:
         """An unrolled loop that only copies neighbours, or a few rows side by side, as one move of memory."""
         copied = neighbours_copied(self.values, loop) or interleaved_copy(self.values, loop)
+        if copied is None and (turned := turned_words(self.values, loop)) and not self.is_encoded(turned[0]):
+            copied = turned
         if copied is None:
             return []
         changed = flip(self.encoding, self.values, loop, copied[0])
         return owned([*self.comment(copied[0]), copied[1], *changed], (copied[0].statement,))
+
+    def is_encoded(self, write: Write) -> bool:
+        """Whether a write fills a buffer that holds numbers in another code."""
+        return any(c.array in self.encoding.arrays for c in write.cells)
 
     def head(self, loop: For) -> str:
         name = self.values.names("index", loop.variable)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from workbench.codegen.nest.nest import Block, For, Nest, Write, children, only, rebuild
 from workbench.lang.algebra.normal_form import depends, growth
-from workbench.lang.expr import Expr, Read, reads
+from workbench.lang.expr import Cast, Expr, Read, reads
 
 
 def split_transposed_copies(nest: Nest) -> Nest:
@@ -43,6 +43,7 @@ def _is_transposed(write: Write, along: str, lane: str) -> bool:
     if write.reduction is not None or write.atomic or len(write.cells) != 1:
         return False
     cell, source = write.cells[0], write.values[0]
+    source = source.operand if isinstance(source, Cast) and source.operand.dtype.is_half else source
     if not isinstance(source, Read) or source.tensor == cell.array or any(reads(*source.subscripts, *cell.subscripts)):
         return False
     if not source.subscripts or growth(source.subscripts[-1], along) != 1 or depends(source.subscripts[-1], lane):

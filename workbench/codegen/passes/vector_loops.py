@@ -46,6 +46,9 @@ from workbench.lang.expr import walk as walk_expr
 from workbench.poly.programs.tree import at_once
 from workbench.target import Target
 
+SHORTEST, NARROW = 128, 16
+"""Bits of the shortest vectors, of elements that have so many bits at most: they are many to a long one."""
+
 NARROWEST = 5
 """Iterations that are worth half a vector."""
 
@@ -124,9 +127,22 @@ class _Rewriter:
         """Lanes that fill a register with the widest element computed in the nest."""
         return self.target.lanes(max([8, *(widest(w) for w in writes(nest))]))
 
+    def width(self, loop: For) -> int:
+        """Lanes of a loop's vectors; of narrow elements that do not fill a register those of a shorter one."""
+        lanes, shortest = self.lanes(loop.body), self.shortest(loop)
+        while shortest and lanes > shortest and is_small(loop, lanes):
+            lanes //= 2
+        return lanes
+
+    def shortest(self, loop: For) -> int:
+        """Lanes of the shortest vectors of elements of 8 or 16 bits that are worth it; 0 for others and for sums."""
+        bits = max([8, *(widest(w) for w in writes(loop.body))])
+        plain = not any(w.reduction for w in writes(loop.body))
+        return SHORTEST // bits if plain and bits <= NARROW else 0
+
     def possible(self, loop: For) -> bool:
         """Whether the body can run in lanes of this loop."""
-        lanes = self.lanes(loop.body)
+        lanes = self.width(loop)
         short = is_small(loop, lanes) and not self.part(loop)
         if loop.step != 1 or lanes < 2 or short or interleaves(loop):
             return False
@@ -168,7 +184,7 @@ class _Rewriter:
 
     def vector(self, loop: For) -> Nest:
         """Whole vectors (several at a time in light reductions), then the rest one by one."""
-        width = self.lanes(loop.body)
+        width = self.width(loop)
         if lanes := self.part(loop):
             end = None if lanes == iterations(loop) else loop.upper
             return self.strip(loop, loop.upper, lanes, 1, [], limit=end)
@@ -176,15 +192,17 @@ class _Rewriter:
         unrolled = 4 if reductions and light(loop.body) else 1
         parts: list[Nest] = []
         start = loop.lower
-        for count in (unrolled, 1) if unrolled > 1 else (1,):
+        shortest, count = self.shortest(loop), iterations(loop)
+        ways = [(width, unrolled), (width, 1)] if unrolled > 1 else [(width, 1)]
+        ways += [(shortest, 1)] if shortest and shortest <= (count or 0) % width else []
+        for lanes, times in ways:
             piece = replace(loop, lower=start)
-            end = cut(piece, width * count)
+            end = cut(piece, lanes * times)
             if end == start:
                 continue
-            parts.append(self.strip(piece, end, width, count, reductions))
+            parts.append(self.strip(piece, end, lanes, times, reductions))
             start = end
-        count = iterations(loop)
-        if count is None or count % width:
+        if count is None or count % ways[-1][0]:
             rest = replace(loop, lower=start)
             early = not reductions and may_end_early(tuple(writes(loop.body)), loop.variable, width)
             last = self.strip(rest, loop.upper, width, 1, [], limit=loop.upper) if early else None

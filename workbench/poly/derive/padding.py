@@ -8,7 +8,7 @@ from functools import reduce
 from workbench.errors import ScheduleError
 from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Const, Expr, Read
+from workbench.lang.expr import Binary, Const, Expr, Read, index_names
 from workbench.poly.derive.deriving import Body, body_of, fresh_ids, fresh_name, statement
 from workbench.poly.derive.filling import Number, fits, neutral_filling
 from workbench.poly.derive.partitioning import Tiles
@@ -17,7 +17,7 @@ from workbench.poly.programs.program import Access, Array, Program, ProgramState
 from workbench.poly.programs.tree import Tree
 from workbench.poly.sets import isl, unpack
 from workbench.poly.sets.names import to_isl
-from workbench.poly.time.timemap import instance, prefix
+from workbench.poly.time.timemap import domain_of, instance, prefix, row
 from workbench.records import record
 
 Grown = dict[str, isl.Set]
@@ -63,12 +63,23 @@ def _beyond(program: Program, tree: Tree, own: ProgramStatement, depth: int) -> 
     """The instances that are missing in partial tiles, None if no tile is partial."""
     if isl.parse_set(own.domain).is_empty():
         return None
-    tiles = Tiles(program, tree, own, depth)
+    tiles = Tiles(program, tree, own, depth, filled=True)
     every = tiles.whole.intersect_range(tiles.box).domain().intersect_params(isl.parse_set(program.context))
+    every = every.intersect(_elsewhere(own, tiles))
     more = every.subtract(isl.parse_set(own.domain)).coalesce()
     if not more.is_bounded():
         raise ScheduleError(f"tiles of {own.name} have no bounds of their own: pad loops that tile all it runs over")
     return None if more.is_empty() else more
+
+
+def _elsewhere(own: ProgramStatement, tiles: Tiles) -> isl.Set:
+    """Instances that differ from those there are along dims of loops inside only: the others may be fused outside."""
+    inside = set().union(*(index_names(row(x, own, tiles.program)) for x in tiles.loops[tiles.depth :]))
+    found = domain_of(tiles.program, own)
+    name = found.get_tuple_name()
+    for place in (n for n, d in enumerate(own.dims) if d in inside):
+        found = found.project_out(isl.dim.set, place, 1).insert_dims(isl.dim.set, place, 1)
+    return found.set_tuple_name(name)
 
 
 def _copies(program: Program, own: ProgramStatement) -> bool:

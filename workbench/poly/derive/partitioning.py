@@ -93,9 +93,15 @@ def alone(
 
 
 class Tiles:
-    """One statement inside `depth` loops: which of their iterations have full tiles inside."""
+    """One statement inside `depth` loops: which of their iterations have full tiles inside.
 
-    def __init__(self, program: Program, tree: Tree, own: ProgramStatement, depth: int) -> None:
+    A tile is as large as its loops ever get, or, if they are to be `filled`, as they could get: `k % 4` of three k.
+    """
+
+    def __init__(
+        self, program: Program, tree: Tree, own: ProgramStatement, depth: int, *, filled: bool = False
+    ) -> None:
+        self.filled = filled
         self.program, self.statement, self.depth = program, own, depth
         self.loops = path(tree, own.id)
         self.whole = self._map(self.loops)
@@ -136,6 +142,12 @@ class Tiles:
         """All values of some loops inside: those they ever take where they are tiles, else those in this iteration."""
         count = len(self.loops)
         others = [p for p in range(self.depth, count) if p not in together]
+        if self.filled and self._is_tile(together):
+            free = self._map(tuple(self.loops[p] for p in together)).range()
+            free = free.project_out(isl.dim.param, 0, free.dim(isl.dim.param))
+            for other in (p for p in range(count) if p not in together):
+                free = free.insert_dims(isl.dim.set, other, 1)
+            return free
         if self._is_tile(together):
             others = [*range(self.depth), *others]
         free = self.points

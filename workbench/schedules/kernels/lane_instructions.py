@@ -10,9 +10,11 @@ of cells around the loop over groups, and `replace` of the loop over one group, 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
+from itertools import product
 
-from workbench.lang.dtypes import DTYPES
-from workbench.lang.expr import Expr, Read
+from workbench.lang.dtypes import DTYPES, INT8, INT16, UINT8, DType
+from workbench.lang.expr import Expr, Read, transform
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Loop
 from workbench.records import record
@@ -94,12 +96,26 @@ def lane_fit(
 
 
 def operands(kernel: ProcessorKernel, value: Expr) -> tuple[Read, Read] | None:
-    """What a value multiplies, in the order in which the instruction takes it; None if it is no such product."""
+    """What a value multiplies, in the order in which the instruction takes it; None if it is no such product.
+
+    Bytes may stand where an instruction takes integers of 16 bits: they are widened on their way to the registers.
+    """
     kinds = [kernel.operator.tensors[a].dtype for a in "AB"]
-    for found in unified(kernel.statement.values[0], value, {}):
-        first, second = (Read(*found[a][0], kind) for a, kind in zip("AB", kinds, strict=True))
-        return first, second
+    for own in product(*map(_taken, kinds)):
+        types = dict(zip("AB", own, strict=True))
+
+        def typed(node: Expr, types: dict[str, DType] = types) -> Expr:
+            return replace(node, dtype=types[node.tensor]) if isinstance(node, Read) else node
+
+        for found in unified(transform(kernel.statement.values[0], typed), value, {}):
+            first, second = (Read(*found[a][0], types[a]) for a in "AB")
+            return first, second
     return None
+
+
+def _taken(kind: DType) -> tuple[DType, ...]:
+    """The element types that an instruction can be given for one of its own."""
+    return (kind, INT8, UINT8) if kind == INT16 else (kind,)
 
 
 # -- The instructions --

@@ -16,7 +16,7 @@ from workbench.records import record
 BUILT_IN = "workbench.schedules.kernels.tensor_cores"  # registered when somebody first asks
 LANES = "workbench.schedules.kernels.lane_instructions"  # instructions in the lanes of a register
 TILES = "workbench.schedules.kernels.tile_instructions"  # those that multiply tiles
-PRODUCTS = "workbench.schedules.kernels.products"  # those of processors, each registered when first asked for
+FORMER = "workbench.schedules.kernels.former_functions"  # what old records name
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -96,13 +96,10 @@ def registered(name: str) -> MicroKernel:
     if name not in _known:
         if (instruction := _instructions().get(name)) is not None:
             return instruction
-        products = import_module(PRODUCTS)
-        names, name = products.product_names(), products.called_now(name)
-        if name not in names:
-            known = sorted({*_known, *_instructions(), *names})
-            raise ScheduleError(unknown_name("micro-kernel", name, known) + "; wb.register(...) adds one")
-        own, pair, form = names[name]
-        return products.product_kernel(own, *pair, form)
+        if (former := import_module(FORMER).former_function(name)) is not None:
+            return former
+        known = sorted({*_known, *_instructions()})
+        raise ScheduleError(unknown_name("micro-kernel", name, known) + "; wb.register(...) adds one")
     return _known[name]
 
 

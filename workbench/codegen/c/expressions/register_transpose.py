@@ -2,7 +2,8 @@
 
     for k: for n_lane in lanes: P(k, n_lane) = B(n_lane, k)
 
-reads its lanes far apart, one by one; four iterations of k together read groups of four neighbours.
+reads its lanes far apart, one by one; four iterations of k together read groups of four neighbours.  Numbers of 16 bits
+may become float32 on the way.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from workbench.codegen.c.helpers import Helpers
 from workbench.codegen.nest.nest import For, Prefetch, Write, only
 from workbench.codegen.passes.register_tiles.accumulators import iterations
 from workbench.lang.algebra.normal_form import depends, simplify
-from workbench.lang.dtypes import INT64, DType
-from workbench.lang.expr import Binary, Const, Expr, Index, Read, reads, substitute
+from workbench.lang.dtypes import FLOAT32, INT64, UINT16, DType
+from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, reads, substitute
 from workbench.records import record
 
 
@@ -48,10 +49,12 @@ def transposed_copy(values: Values, loop: For) -> TransposedCopy | None:
     write = only(inner.body)
     if not isinstance(write, Write) or write.reduction is not None or len(write.cells) != 1:
         return None
-    cell, source = write.cells[0], write.values[0]
+    cell, source = write.cells[0], widened(write.values[0])
     if not isinstance(source, Read) or not source.subscripts or source.tensor == cell.array:
         return None
-    if source.dtype != cell.dtype or cell.dtype.bits != 32 or any(reads(*source.subscripts, *cell.subscripts)):
+    if (source.dtype != cell.dtype and not source.dtype.is_half) or cell.dtype.bits != 32:
+        return None
+    if any(reads(*source.subscripts, *cell.subscripts)):
         return None
     if {source.tensor, cell.array} & {x.cell.array for x in values.held} or _moves(inner, loop):
         return None
@@ -85,7 +88,8 @@ def get_rows(values: Values, copy: TransposedCopy, variable: str) -> str:
     if not copy.apart:
         return get_four(values, copy, variable)
     cell = copy.write.cells[0]
-    name = turn(values.helpers, cell.dtype, copy.inner.lanes, past=copy.write.nontemporal)
+    kinds = copy.source.dtype, cell.dtype
+    name = turn(values.helpers, *kinds, copy.inner.lanes, past=copy.write.nontemporal)
     source = values.element(copy.source.tensor, copy.source.subscripts)
     return f"{name}(&{source}, {copy.step}, &{values.element(cell.array, cell.subscripts)}, {copy.apart});"
 
@@ -93,7 +97,7 @@ def get_rows(values: Values, copy: TransposedCopy, variable: str) -> str:
 def get_four(values: Values, copy: TransposedCopy, variable: str) -> str:
     """The call that copies four iterations of the loop over `variable`, for the lanes of one vector."""
     cell, lanes = copy.write.cells[0], copy.inner.lanes
-    name = values.helpers.text(*_function(values, cell.dtype, lanes))
+    name = values.helpers.text(*_function(values, copy.source.dtype, cell.dtype, lanes))
     targets = []
     for k in range(FOUR):
         later: Expr = Binary("+", Index(variable, INT64), Const(k, INT64), INT64)
@@ -103,17 +107,17 @@ def get_four(values: Values, copy: TransposedCopy, variable: str) -> str:
     return f"{name}(&{source}, {copy.step}, {', '.join(targets)});"
 
 
-def _function(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
+def _function(values: Values, source: DType, dtype: DType, lanes: int) -> tuple[str, str]:
     """Name and text of the function that loads four neighbours of each lane and stores four vectors."""
-    vector, four = values.helpers.type(dtype, lanes), values.helpers.type(dtype, FOUR)
-    name, lines = f"{vector}_get_four", []
+    vector, taken = values.helpers.type(dtype, lanes), _loaded(values.helpers, source, dtype, FOUR)
+    name, lines = f"{vector}_get_four{_suffix(source, dtype)}", []
     for row, letter in enumerate("abcd"):
-        parts = [f"*(const {four}_u *)(p + {s + row} * step)" for s in range(0, lanes, FOUR)]
+        parts = [taken.format(f"p + {s + row} * step") for s in range(0, lanes, FOUR)]
         lines.append(f"{vector} {letter} = {joined(parts, FOUR)};")
     lines += squares(vector, lanes)
     lines += [f"*({vector}_u *)t{k} = r{k};" for k in range(FOUR)]
     body, targets = "".join(f"    {line}\n" for line in lines), ", ".join(f"{dtype.c_name} *t{k}" for k in range(FOUR))
-    return name, f"WB_INLINE void {name}(const {dtype.c_name} *p, int64_t step, {targets}) {{\n{body}}}\n"
+    return name, f"WB_INLINE void {name}(const {source.c_name} *p, int64_t step, {targets}) {{\n{body}}}\n"
 
 
 # -- Whole squares of rows become columns in registers: as many rows as a vector has lanes, each line touched once --
@@ -123,15 +127,16 @@ SIZES = (4, 8, 16)
 """Rows of a square: four groups of four at most."""
 
 
-def turn(helpers: Helpers, dtype: DType, lanes: int, *, past: bool = False) -> str:
+def turn(helpers: Helpers, source: DType, dtype: DType, lanes: int, *, past: bool = False) -> str:
     """Function `(p, step, q, apart)`: rows `step` apart from p become the columns of rows `apart` apart at q.
 
     They are written `past` the caches if there is a way.
     """
     vector = helpers.type(dtype, lanes)
     put = store_nontemporal(helpers, dtype, lanes) if past else None
-    name, rows = f"{vector}_turn_past" if put else f"{vector}_turn", range(lanes)
-    lines = [f"{vector} a{r} = *(const {vector}_u *)(p + {r} * step);" for r in rows]
+    name, rows = f"{vector}_turn{'_past' if put else ''}{_suffix(source, dtype)}", range(lanes)
+    taken = _loaded(helpers, source, dtype, lanes)
+    lines = [f"{vector} a{r} = {taken.format(f'p + {r} * step')};" for r in rows]
     names = [f"a{r}" for r in rows]
     for letter, pairs in zip("bcde", _rounds(lanes), strict=False):
         new = []
@@ -145,9 +150,27 @@ def turn(helpers: Helpers, dtype: DType, lanes: int, *, past: bool = False) -> s
         f"{put}(q + {r} * apart, {names[r]});" if put else f"*({vector}_u *)(q + {r} * apart) = {names[r]};"
         for r in rows
     ]
-    arguments = f"const {dtype.c_name} *p, int64_t step, {dtype.c_name} *q, int64_t apart"
+    arguments = f"const {source.c_name} *p, int64_t step, {dtype.c_name} *q, int64_t apart"
     body = "".join(f"    {line}\n" for line in lines)
     return helpers.text(name, f"WB_INLINE void {name}({arguments}) {{\n{body}}}\n")
+
+
+def widened(value: Expr) -> Expr:
+    """What a copy takes from memory: a number as it is stored, or 16 bits that become float32."""
+    halves = isinstance(value, Cast) and value.dtype == FLOAT32 and value.operand.dtype.is_half
+    return value.operand if isinstance(value, Cast) and halves else value
+
+
+def _loaded(helpers: Helpers, source: DType, dtype: DType, lanes: int) -> str:
+    """A vector of neighbours from the place `{0}`."""
+    if source == dtype:
+        return f"*(const {helpers.type(dtype, lanes)}_u *)({{0}})"
+    stored = helpers.type(UINT16, lanes)
+    return f"{helpers.conversion(source, dtype, lanes)}(*(const {stored}_u *)({{0}}))"
+
+
+def _suffix(source: DType, dtype: DType) -> str:
+    return "" if source == dtype else f"_{source.name}"
 
 
 Round = list[tuple[int, int, list[int]]]

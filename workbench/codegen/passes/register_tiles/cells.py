@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench.codegen.nest.nest import Block, For, If, Nest, Write, map_write
 from workbench.codegen.passes.register_tiles.accumulators import Lane, scalar_loop
-from workbench.codegen.passes.register_tiles.partial_lanes import may_end_early
+from workbench.codegen.passes.register_tiles.partial_lanes import may_end_early, registers_may_end_early
 from workbench.codegen.passes.register_tiles.tiles import Tile, bound, multiple
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import BOOL, INT64
@@ -61,8 +61,10 @@ class _Part:
 
     @property
     def early(self) -> bool:
-        writes = (*self.tile.before, self.tile.write, *self.tile.after)
-        return may_end_early(writes, self.first.variable, self.width)
+        tile, variable = self.tile, self.first.variable
+        if may_end_early((*tile.before, tile.write, *tile.after), variable, self.width):
+            return True
+        return registers_may_end_early(tile.before, tile.write, tile.after, variable, self.width)
 
     def within(self, *loops: For, tile: Tile | None = None, lane: Lane | None = None) -> Nest:
         """What is left after the first loop; `loops` are unrolled inside."""

@@ -8,10 +8,14 @@ from dataclasses import replace
 from workbench.codegen.nest.nest import Block, For, Nest, Write, map_expressions
 from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane, fresh, registers, scalar_loop
 from workbench.codegen.passes.register_tiles.cells import over_cells
+from workbench.codegen.passes.register_tiles.partial_lanes import sums_may_end_early
 from workbench.codegen.passes.register_tiles.tiles import Tile, cut
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, substitute
+
+ABREAST = 4
+"""Vectors of partial sums of a single cell: no addition waits for the one before."""
 
 
 def emit_tile(tile: Tile, lanes: Callable[[Write], int], lane: Lane, used: set[str]) -> Nest:
@@ -50,44 +54,50 @@ def _each(writes: tuple[Write, ...], dims: tuple[For, ...]) -> Nest:
 
 
 def _dot(tile: Tile, dims: tuple[For, ...], vector: For, width: int, used: set[str]) -> Nest:
-    """The reduction itself runs in lanes: partial sums, then a scalar pass over what is left."""
-    unrolled = 1 if dims else 4
+    """The reduction itself runs in lanes: partial sums, then a scalar pass over what is left.
+
+    An instruction (`Group`) adds zeros in lanes that do not exist: its last vector ends early instead.
+    """
     others = tuple(x for x in tile.reductions if x is not vector)
-    last = cut(vector, width * unrolled)
-    main = _lanes(tile, dims, vector, last, width, unrolled, others, used)
-    parts = [main]
-    if unrolled > 1 and _may_remain(vector.lower, vector.upper, width * unrolled):
-        middle = replace(vector, lower=last)
-        end = cut(middle, width)
-        if end != last:
-            parts.append(_lanes(tile, dims, middle, end, width, 1, others, used))
-        last = end
-    if _may_remain(vector.lower, vector.upper, width):
-        tail = scalar_loop(replace(vector, lower=last))
-        scalar = replace(tile, reductions=(*others, tail))
+    parts, start = [], vector.lower
+    if not dims:
+        start = cut(vector, width * ABREAST)
+        if _turns(vector.lower, start):
+            parts.append(_lanes(tile, dims, (replace(vector, upper=start),), width, ABREAST, others, used))
+    end = cut(replace(vector, lower=start), width)
+    early = sums_may_end_early(tile.write, width)
+    whole = [replace(vector, lower=start, upper=end)] if _turns(start, end) else []
+    last = [replace(vector, lower=end, limit=vector.upper)] if early and _turns(end, vector.upper) else []
+    if whole or last:
+        parts.append(_lanes(tile, dims, (*whole, *last), width, 1, others, used))
+    if not early and _turns(end, vector.upper):
+        scalar = replace(tile, reductions=(*others, scalar_loop(replace(vector, lower=end))))
         parts.append(_sum(scalar, dims, SCALAR, used))
     return parts[0] if len(parts) == 1 else Block(tuple(parts))
 
 
-def _may_remain(lower: Expr, upper: Expr, block: int) -> bool:
-    count = constant(simplify(Binary("-", upper, lower, INT64)))
-    return count is None or count % block != 0
+def _turns(lower: Expr, upper: Expr) -> bool:
+    """Whether a loop may have iterations."""
+    return constant(simplify(Binary("-", upper, lower, INT64))) != 0
 
 
 def _lanes(
-    tile: Tile, dims: tuple[For, ...], vector: For, last: Expr, width: int, unrolled: int, others: tuple[For, ...],
+    tile: Tile, dims: tuple[For, ...], vectors: tuple[For, ...], width: int, unrolled: int, others: tuple[For, ...],
     used: set[str],
 ) -> Nest:  # fmt: skip
-    nest, extra = stripped(tile.write, vector.variable, width, unrolled, used)
+    """Sums in the same registers over vector loops one after another, the last of which may have a limit."""
+    variable = vectors[0].variable
+    nest, extra = stripped(tile.write, variable, width, unrolled, used)
     for loop in reversed(dims):
         nest = replace(loop, body=nest)
     if extra is not None:
         nest = replace(extra, body=nest)
-    nest = replace(vector, upper=last, body=nest, step=width * unrolled, lanes=width, kind="vector")
+    each = tuple(replace(x, body=nest, step=width * unrolled, lanes=width, kind="vector") for x in vectors)
+    nest = each[0] if len(each) == 1 else Block(each)
     for loop in reversed(others):
         nest = replace(scalar_loop(loop), body=nest)
     kept_in = (*((extra,) if extra is not None else ()), *dims)
-    return registers(tile.write, kept_in, Lane(vector.variable, width), nest, used)
+    return registers(tile.write, kept_in, Lane(variable, width), nest, used)
 
 
 def stripped(nest: Nest, variable: str, width: int, unrolled: int, used: set[str]) -> tuple[Nest, For | None]:

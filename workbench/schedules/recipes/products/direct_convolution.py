@@ -23,7 +23,7 @@ from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
-from workbench.schedules.recipes.products.panels import by_instruction, grouped, plain_read, with_panel
+from workbench.schedules.recipes.products.panels import by_instruction, in_words, plain_read, with_panel
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.products.window_threads import Cut, candidates, divided
 from workbench.schedules.scheduled_program import Schedule
@@ -38,6 +38,18 @@ DEPTH = 100
 
 KNOWN_WORK, KNOWN_DEPTH = 1 << 16, 32
 """The same where filters are packed once for all calls."""
+
+NARROWEST = 8
+"""Filters that are worth lanes where an instruction multiplies them, even if they do not fill a register."""
+
+HIGHEST, SQUARE = 14, 16
+"""Pixels of a tile, as many as registers hold; so many that rows of the result are stored in whole cache lines."""
+
+SHALLOW = 16
+"""Steps of a reduction at most where it matters how the result is stored."""
+
+TURN = 4
+"""Exchanges between registers for a vector of cells that are no neighbours: squares of them are turned."""
 
 LEAST = 3
 """Vectors of pixels that are worth lanes of their own."""
@@ -79,44 +91,69 @@ class ConvolutionTile:
         return fused_name(*self.run) if others else first
 
 
-def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None:
-    """The register tile of a reduction of filters with overlapping windows, or None."""
+def convolution_tile(shape: Structure, target: Target, *, group: int = 0) -> ConvolutionTile | None:
+    """The register tile of a reduction of filters with overlapping windows, or None.
+
+    Where an instruction adds a `group` of contributions at once, of filters with anything.
+    """
     trips = dict(shape.trips)
     if not multiplies(shape.statement) or len(shape.writes) != 1 or any(t is None for t in trips.values()):
         return None
     depth = prod(trips[d] or 0 for d in shape.reduced)
     work = depth * prod(trips[d] or 0 for d in shape.free)
-    if depth < min(DEPTH, KNOWN_DEPTH) or work < min(WORK, KNOWN_WORK):
+    if not group and (depth < min(DEPTH, KNOWN_DEPTH) or work < min(WORK, KNOWN_WORK)):
         return None
-    for lanes in sorted(shape.free, key=lambda d: -(trips[d] or 0)):
+    vector = target.lanes(8 * max(4, *(v.dtype.bytes for v in shape.statement.values)))
+    found = [*_filters(shape)]
+    for lanes, weights, pixels in found:
+        if (trips[lanes] or 0) >= vector and worth_panels(shape, weights, (depth, work), vector):
+            return _tile(shape, weights, (lanes, vector), pixels, target)
+    found = [x for x in found if group and (trips[x[0]] or 0) >= min(vector, NARROWEST)]
+    if not found:
+        return None
+
+    def slots(filters: str) -> float:
+        trip, turned = trips[filters] or 1, shape.writes[0].along(filters) != 1
+        return -(-trip // vector) * vector / trip * (1 + turned * TURN * group / depth)
+
+    lanes, weights, pixels = min(found, key=lambda x: slots(x[0]))
+    return _tile(shape, weights, (lanes, vector), pixels, target, group)
+
+
+def _filters(shape: Structure) -> Iterator[tuple[str, Read, str]]:
+    """(filters, weights, pixels): dims that only one operand moves along, and those of the other, longest first."""
+    for lanes in sorted(shape.free, key=lambda d: -(shape.trip(d) or 0)):
         weights = plain_read(shape, lanes)
         others = [r for r in shape.reads if weights is None or r.array != weights.tensor]
         if weights is None or len(others) != 1 or others[0].along(lanes) != 0:
             continue
-        vector = target.lanes(8 * max(4, *(v.dtype.bytes for v in shape.statement.values)))
         own = next(r for r in shape.reads if r.array == weights.tensor)
         moving = [d for d in shape.free if own.along(d) == 0 and others[0].along(d) not in (0, None)]
-        if not moving or (trips[lanes] or 0) < vector or not worth_panels(shape, weights, (depth, work), vector):
-            continue
-        pixels = min(moving, key=lambda d: abs(others[0].along(d) or 0))
-        return _tile(shape, weights, (lanes, vector), pixels, target)
-    return None
+        if moving:
+            yield lanes, weights, min(moving, key=lambda d: abs(others[0].along(d) or 0))
 
 
 def _tile(
-    shape: Structure, weights: Read, filters: tuple[str, int], pixels: str, target: Target
+    shape: Structure, weights: Read, filters: tuple[str, int], pixels: str, target: Target, group: int = 1
 ) -> ConvolutionTile:
-    """The tile that leaves the thread with most to do the least, and the loop that threads divide."""
+    """The tile that leaves the thread with most to do the least, and the loop that threads divide.
+
+    A step of the reduction adds a `group` of contributions.
+    """
     lanes, vector = filters
     run = run_along(shape, pixels, tuple(d for d in shape.free if d not in index_names(weights)))
     row, count, name = prod(shape.trip(d) or 1 for d in run), shape.trip(lanes) or 1, shape.statement.name
-    panel = 4 * vector * prod(shape.trip(d) or 1 for d in shape.reduced)
+    depth = prod(shape.trip(d) or 1 for d in shape.reduced)
     batches, rows = outside(shape, weights, lanes, run)
+    turned = group > 1 and shape.writes[0].along(lanes) != 1 and depth <= SHALLOW * group
 
     def cut(tile: tuple[int, int]) -> Cut:
-        return Cut(batches, lanes, tile[1] * vector, rows, run, tile[0], slots(tile, row, panel, target))
+        computed = slots(tile, row, 4 * vector * depth // group, target) / group
+        stored = TURN * vector / (tile[0] * depth) if turned else 0.0  # each line of the result so many times
+        return Cut(batches, lanes, tile[1] * vector, rows, run, tile[0], computed + stored)
 
-    height, vectors = min(_tiles(row, count, target), key=lambda tile: divided(shape, cut(tile), target)[0])
+    tiles = _tiles(row, count, target, SQUARE if turned else HIGHEST)
+    height, vectors = min(tiles, key=lambda tile: divided(shape, cut(tile), target)[0])
     if asked():
         height = decide(f"{name}_tile_{pixels}", height, range(1, min(row, 16) + 1))
         vectors = decide(f"{name}_tile_vectors", vectors, range(1, max(1, min(4, count // vector)) + 1))
@@ -184,14 +221,14 @@ def slots(tile: tuple[int, int], pixels: int, panel: int, target: Target) -> flo
     return (pixels // height * (full + turn) + pixels % height * (alone + turn)) / (pixels * vectors)
 
 
-def _tiles(pixels: int, filters: int, target: Target) -> Iterator[tuple[int, int]]:
+def _tiles(pixels: int, filters: int, target: Target, most: int = HIGHEST) -> Iterator[tuple[int, int]]:
     """Tiles whose sums stay in registers beside the vectors that are multiplied.
 
     Where there are few registers, compilers load a pixel for each row before they multiply.
     """
     lanes, few = target.lanes(32), target.vector_registers <= 16
     for vectors in (1, 2, 3):
-        for height in range(1, min(pixels, 14) + 1):
+        for height in range(1, min(pixels, most) + 1):
             used = height * vectors + vectors + (height if few else 1)
             fits = used <= target.vector_registers + (1 if few else -3)
             if fits and (vectors == 1 or filters % (vectors * lanes) == 0):
@@ -204,14 +241,14 @@ def convolved(schedule: Schedule, identifier: str, target: Target, *, words: Wor
     With `words` an instruction multiplies groups of channels, which the picture is copied for, too.
     """
     shape = structure(schedule.program, identifier)
-    plan = convolution_tile(shape, target)
+    plan = convolution_tile(shape, target, group=0 if words is None else words.count)
     if plan is None or not simple(schedule.program, schedule.tree, identifier):
         return schedule
     channels = None if words is None else summed_channels(shape, plan.weights)
     if words is not None and channels is None:
         return schedule
     try:
-        return _scheduled(schedule, identifier, plan, None if words is None else (channels or "", words))
+        return _scheduled(schedule, identifier, plan, None if words is None else (channels or "", words), target)
     except ScheduleError:
         return schedule
 
@@ -230,7 +267,7 @@ def picture_of(shape: Structure, weights: Read) -> Read:
 
 
 def _scheduled(
-    schedule: Schedule, identifier: str, plan: ConvolutionTile, group: tuple[str, Words] | None
+    schedule: Schedule, identifier: str, plan: ConvolutionTile, group: tuple[str, Words] | None, target: Target
 ) -> Schedule:
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
     batches, rows = outside(shape, plan.weights, plan.lanes, plan.run)
@@ -249,9 +286,9 @@ def _scheduled(
     schedule = with_panel(schedule, plan.weights, home, cut, batches=batches, lanes=True, group=count)
     if group is not None:
         dim, words = group
-        schedule = grouped(schedule, picture_of(shape, plan.weights), home, (dim, words.count))
+        full = (shape.trip(dim) or 1) % words.count == 0
+        schedule = in_words(schedule, picture_of(shape, plan.weights), home, group, target, full=full)
         for buffer in [a for a in schedule.program.arrays if a not in before and words.wide]:
             schedule = widen(buffer, words.wide).on(schedule)
-        full = (shape.trip(dim) or 1) % words.count == 0
         schedule = by_instruction(schedule, name, (dim, *cells), words, full=full)
     return parallelize(loop_of(name, plan.threads)).on(schedule)

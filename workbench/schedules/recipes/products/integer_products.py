@@ -1,9 +1,11 @@
 """Products of 8- and 16-bit numbers by the instructions that a machine has for them.
 
 before → after:  for m, n, k: C(m,n) += int32(A(m,k)) * int32(B(k,n))
-                 → for m_o (parallel): wb_madd256_i8_i8(&A, …, &B, …, &C, …)   for blocks of m, all n and all k
+                 → for m_o, n_o, k_o, m_i, n_i (vector): C(m,n) += A's word * B's word by an instruction
 
-Of a convolution the filters are the rows, the pixels the columns; channels and places in the filter are summed up.
+Operands are packed where each number is used many times (`packing`); a small or thin product and a convolution are
+filters against what they pass over (`direct_convolution`); what a vector is multiplied with is read where it lies
+(`dot_products`).
 """
 
 from __future__ import annotations
@@ -11,22 +13,17 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from workbench.errors import ScheduleError
 from workbench.lang.dtypes import DTYPES
 from workbench.lang.expr import Binary, Cast, Expr, Read
-from workbench.poly.programs.loop_names import loop_of
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, Touch, structure
-from workbench.schedules.kernels.product_frame import Form, ProductInstruction
-from workbench.schedules.recipes.loops.epilogue_fusion import beside
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.direct_convolution import convolved
+from workbench.schedules.recipes.products.dot_products import dotted
 from workbench.schedules.recipes.products.packing import packed
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.products.tiled_windows import windowed
-from workbench.schedules.recipes.try_steps import attempt, ordered
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import merge, parallelize, replace, tile
 from workbench.target import Target
 
 if TYPE_CHECKING:
@@ -39,7 +36,10 @@ WORK = 1 << 15
 """Fewer multiplications are not worth the copies."""
 
 DEPTHS = 3
-"""Loops over contributions that a micro-kernel may have."""
+"""Loops over contributions that make a product as long as it is."""
+
+VECTORS = {"avx2", "avx512f", "sve", "neon"}
+"""Features of processors that widen 16-bit floats in registers."""
 
 NARROW = ("int8", "uint8", "bfloat16", "float16")
 
@@ -55,10 +55,6 @@ class Product:
     right: str
     result: str
 
-    @property
-    def form(self) -> Form:
-        return Form(len(self.columns), len(self.depths), len(self.rows))
-
 
 def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     """One product by an instruction of the machine, not judged yet; unchanged if it has none or no use for it."""
@@ -73,36 +69,56 @@ def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     found = product(shape)
     if found is None:
         return schedule
-    from workbench.schedules.kernels.products import instruction_for  # few programs multiply such numbers
-
-    own = instruction_for(found.left, found.right, found.result, target)
-    for words in words_for(found, target) if own is not None else tiles_for(found, target):
-        for way in (packed, windowed if words.tiles else convolved):
+    for words in words_for(found, target) if found.rows else dots_for(found, target):
+        for way in (packed, windowed if words.tiles else convolved) if found.rows else (dotted,):
             after = way(schedule, identifier, target, words=words)
             if after is not schedule:
                 return after
-    try:
-        return schedule if own is None else _replaced(schedule, shape, found, own, target)
-    except ScheduleError:
-        return schedule
+    return schedule
 
 
 def words_for(found: Product, target: Target) -> list[Words]:
     """What the instructions of a machine take of a product, the best first.
 
     Those that multiply tiles; then the one in lanes, for which bytes may be widened.  Floats are widened for any
-    machine.
+    machine with vectors.
     """
     from workbench.schedules.kernels.lane_instructions import lane_instruction_for
 
-    tiles = tiles_for(found, target)
+    if found.result == "float32":
+        return [*tiles_for(found, target), *_halves_for(found, target)]
+    own = lane_instruction_for(found.left, found.right, found.result, target.isa)
+    groups = [] if own is None else [Words(own.name, own.group, DTYPES[own.operands[0]].bytes, own.shifted)]
+    return [*tiles_for(found, target), *groups, *_pairs_for(found, target)]
+
+
+def _halves_for(found: Product, target: Target) -> list[Words]:
+    """16-bit floats by the instruction for them, else widened once."""
+    from workbench.schedules.kernels.lane_instructions import lane_instruction_for
+
     own = lane_instruction_for(found.left, found.right, found.result, target.isa)
     if own is not None:
-        return [*tiles, Words(own.name, own.group, DTYPES[own.operands[0]].bytes, own.shifted)]
-    if found.result == "float32":
-        return [*tiles, Words("", 1, DTYPES[found.result].bytes, wide=found.result)]
+        return [Words(own.name, own.group, DTYPES[own.operands[0]].bytes)]
+    wide = Words("", 1, DTYPES[found.result].bytes, wide=found.result)
+    return [wide] if VECTORS & {*target.isa} else []
+
+
+def dots_for(found: Product, target: Target) -> list[Words]:
+    """What an instruction takes of the contributions to a vector, which are read where they lie."""
+    from workbench.schedules.kernels.lane_instructions import lane_instruction_for
+
+    own = lane_instruction_for(found.left, found.right, found.result, target.isa)
+    if own is None or own.shifted:
+        return _pairs_for(found, target)
+    return [Words(own.name, own.group, DTYPES[own.operands[0]].bytes)]
+
+
+def _pairs_for(found: Product, target: Target) -> list[Words]:
+    """Bytes as integers of 16 bits, of which the first processors with long registers multiply pairs."""
+    from workbench.schedules.kernels.lane_instructions import lane_instruction_for
+
     own = lane_instruction_for("int16", "int16", found.result, target.isa)
-    return tiles if own is None else [*tiles, Words(own.name, own.group, DTYPES["int16"].bytes, wide="int16")]
+    return [] if own is None else [Words(own.name, own.group, DTYPES["int16"].bytes, wide="int16")]
 
 
 def tiles_for(found: Product, target: Target) -> list[Words]:
@@ -190,48 +206,3 @@ def _summed(shape: Structure, sides: list[Touch]) -> tuple[str, ...]:
     along = next((t for t in sides if any(t.along(d) == 1 for d in dims)), sides[0])
     longest = sorted(dims, key=lambda d: shape.trip(d) or 0)[-DEPTHS:]
     return tuple(sorted(longest, key=lambda d: -abs(along.along(d) or 0)))
-
-
-def _replaced(
-    schedule: Schedule, shape: Structure, found: Product, own: ProductInstruction, target: Target
-) -> Schedule:
-    from workbench.schedules.kernels.products import product_kernel
-
-    name = shape.statement.name
-    schedule = beside(schedule, shape.statement.id, together=False)
-    inside = [*found.rows, *found.columns, *found.depths]
-    others = [d for d in shape.reduced if d not in inside]
-    batches = [d for d in shape.free if d not in inside]
-    shared = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
-    divided, size = _divided(shape, found, own, target)
-    if shared is None and target.cores > 1 and size < (shape.trip(divided) or 1):
-        cut = tile({loop_of(name, divided): size})
-        schedule, shared = cut.on(schedule), cut.blocks[0].loop
-        inside = [cut.points[0].loop if d == divided else d for d in inside]
-        batches = [shared, *batches]
-    batches.sort(key=lambda d: d != shared)
-    schedule = ordered(schedule, name, (*batches, *others, *inside))
-    kernel = product_kernel(own, found.left, found.right, found.form)
-    schedule = replace(loop_of(name, inside[0]), kernel.name).on(schedule)
-    if shared is None:
-        return schedule
-    schedule = _begun(schedule, name, shared, {} if shared in shape.free else {divided: size})
-    return parallelize(loop_of(name, shared)).on(schedule)
-
-
-def _begun(schedule: Schedule, name: str, shared: str, sizes: dict[str, int]) -> Schedule:
-    """First values in the loop that threads share, where they are still in a cache when sums are added to them."""
-    first = f"{name}.init"
-    if first not in {s.name for s in schedule.program.statements}:
-        return schedule
-    cut = [tile({loop_of(first, d): size}) for d, size in sizes.items()]
-    return attempt(schedule, *cut, merge(first, name, loops={shared: shared}))
-
-
-def _divided(shape: Structure, found: Product, own: ProductInstruction, target: Target) -> tuple[str, int]:
-    """The dim whose blocks threads share, and a block's size; each thread packs the smaller operand for itself."""
-    row, column = (prod(shape.trip(d) or 1 for d in dims) for dims in (found.rows, found.columns))
-    by_columns = column > row
-    dim = found.columns[0] if by_columns else found.rows[0]
-    whole = 1 if len(found.columns) > 1 and by_columns else own.columns if by_columns else own.rows
-    return dim, -(-(shape.trip(dim) or 1) // (target.cores * whole)) * whole

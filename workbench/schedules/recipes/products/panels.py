@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import prod
 
 from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
@@ -12,7 +13,7 @@ from workbench.poly.derive.deriving import fresh_name
 from workbench.poly.programs.addresses import step_of
 from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.tree import loops, path, statements
-from workbench.schedules.analysis.structure import Structure
+from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.edit import find_loop, own_loops, rest_of
 from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.recipes.products.product_blocks import Words
@@ -24,6 +25,7 @@ from workbench.schedules.steps import (
     add_unit_loop,
     fuse,
     pad,
+    parallelize,
     reorder,
     replace,
     serial,
@@ -34,6 +36,10 @@ from workbench.schedules.steps import (
 )
 from workbench.schedules.steps.storage.stage import spelt_read
 from workbench.schedules.transform import applied
+from workbench.target import Target
+
+SHARED = 4
+"""Times that it takes to begin a parallel loop: a copy must take so long that threads share it."""
 
 
 def plain_read(shape: Structure, dim: str) -> Read | None:
@@ -98,8 +104,7 @@ def copied_rows(schedule: Schedule, operand: Read, home: LoopName, dim: str, *, 
     if once or is_known(operand.tensor):
         schedule, home = _once(schedule, home)
     schedule, buffer = staged(schedule, _meant(schedule, operand, home), home)
-    dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
-    return vectorize(_copying(schedule, buffer)[dims.index(dim)]).on(schedule)
+    return vectorize(_copying(schedule, buffer)[_place(operand, dim)]).on(schedule)
 
 
 def _once(schedule: Schedule, home: LoopName) -> tuple[Schedule, LoopName]:
@@ -168,6 +173,39 @@ def channels_last(schedule: Schedule, operand: Read, home: LoopName, dim: str) -
 def _place(operand: Read, dim: str) -> int:
     """The subscript of a read that is a dim."""
     return next(n for n, s in enumerate(operand.subscripts) if isinstance(s, Index) and s.name == dim)
+
+
+def in_words(
+    schedule: Schedule, operand: Read, home: LoopName, group: tuple[str, Words], target: Target, *, full: bool
+) -> Schedule:
+    """The operand as an instruction takes it: as it lies where the cells of a dim are words of their own, else copied
+    before everything else, by all threads where it is large.
+    """
+    (dim, words), before = group, {*schedule.program.arrays}
+    along = runs_along(schedule, operand, dim)
+    if along and full and not words.shifted and not words.wide:
+        return schedule
+    if along:
+        schedule = copied_rows(schedule, operand, home, dim, once=True)
+    else:
+        schedule = grouped(schedule, operand, home, (dim, words.count))
+    (buffer,) = {*schedule.program.arrays} - before
+    return _shared(schedule, buffer, words, target)
+
+
+def _shared(schedule: Schedule, buffer: str, words: Words, target: Target) -> Schedule:
+    """A copy divided among threads, where that takes longer than to begin."""
+    load, costs = loads_of(schedule.program, buffer)[0], target.costs
+    shape = structure(schedule.program, load.id)
+    vectors = prod(shape.trip(d) or 1 for d in load.dims) / target.lanes(8 * words.bytes)
+    if target.cores == 1 or vectors * costs.copied_vector_seconds < SHARED * costs.region_seconds:
+        return schedule
+    around = path(schedule.tree, load.id)
+    for own, loop in zip(_copying(schedule, buffer), around[-len(_copying(schedule, buffer)) :], strict=True):
+        trip = prod(shape.trip(d) or 1 for d in index_names(loop.row(load.id)))
+        if trip >= target.cores * words.count and loop.kind == "serial":
+            return parallelize(own).on(schedule)
+    return schedule
 
 
 def grouped(schedule: Schedule, operand: Read, home: LoopName, group: tuple[str, int]) -> Schedule:
