@@ -16,8 +16,8 @@ from workbench.schedules import Schedule
 def agree(schedule: Schedule, sizes: dict[str, int] | None = None, seed: int = 0, **build: object) -> None:
     """Small whole numbers as data, so that no order of additions rounds; AssertionError where a result differs.
 
-    What is tried is the schedule's text: three of four kernels are compiled without optimisation, which takes a third of
-    the time, the others with the flags that users get.
+    What is tried is the schedule's text: three of four kernels are compiled without optimisation, which takes a third
+    of the time, the others with the flags that users get.
     """
     program = schedule.original
     op = program.definition

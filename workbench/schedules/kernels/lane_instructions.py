@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 from workbench.lang.dtypes import DTYPES, INT8, INT16, UINT8, DType
@@ -143,40 +144,44 @@ def _arm(name: str, sums: str, left: str, right: str) -> dict[int, str]:
     return {4: f"{name}(({sums})r, ({left})x, ({right})y)"}
 
 
-INSTRUCTIONS = (
-    lane_instruction("vdpbf16ps", ("avx512_bf16", "avx512vl"), ("bfloat16", "bfloat16"), "float32",
-                     {16: _bf16(512), 8: _bf16(256), 4: _bf16(128)}, X86),
-    lane_instruction("vpdpbusd", ("avx512_vnni", "avx512vl"), ("uint8", "int8"), "int32",
-                     {16: _bytes(512), 8: _bytes(256), 4: _bytes(128)}, X86),
-    lane_instruction("vpdpbusd_s8", ("avx512_vnni", "avx512vl"), ("int8", "int8"), "int32",
-                     {16: _bytes(512), 8: _bytes(256), 4: _bytes(128)}, X86, shifted=True),
-    lane_instruction("vpdpbusd_s8_vex", ("avx_vnni",), ("int8", "int8"), "int32",
-                     {8: _bytes(256, "_avx"), 4: _bytes(128, "_avx")}, X86, shifted=True),
-    lane_instruction("vpdpbusd_vex", ("avx_vnni",), ("uint8", "int8"), "int32",
-                     {8: _bytes(256, "_avx"), 4: _bytes(128, "_avx")}, X86),
-    lane_instruction("vpdpwssd", ("avx512_vnni", "avx512vl"), ("int16", "int16"), "int32",
-                     {16: _words(512), 8: _words(256), 4: _words(128)}, X86),
-    lane_instruction("vpdpwssd_vex", ("avx_vnni",), ("int16", "int16"), "int32",
-                     {8: _words(256, "_avx"), 4: _words(128, "_avx")}, X86),
-    lane_instruction("vpmaddwd_512", ("avx512bw", "avx512vl"), ("int16", "int16"), "int32",
-                     {16: _pairs(512), 8: _pairs(256), 4: _pairs(128)}, X86),
-    lane_instruction("vpmaddwd", ("avx2",), ("int16", "int16"), "int32", {8: _pairs(256), 4: _pairs(128)}, X86),
-    lane_instruction("sdot", ("dotprod",), ("int8", "int8"), "int32",
-                     _arm("vdotq_s32", "int32x4_t", "int8x16_t", "int8x16_t"), ARM),
-    lane_instruction("udot", ("dotprod",), ("uint8", "uint8"), "int32",
-                     _arm("vdotq_u32", "uint32x4_t", "uint8x16_t", "uint8x16_t"), ARM),
-    lane_instruction("usdot", ("i8mm",), ("uint8", "int8"), "int32",
-                     _arm("vusdotq_s32", "int32x4_t", "uint8x16_t", "int8x16_t"), ARM),
-    lane_instruction("bfdot", ("bf16",), ("bfloat16", "bfloat16"), "float32",
-                     _arm("vbfdotq_f32", "float32x4_t", "bfloat16x8_t", "bfloat16x8_t"), ARM),
-)  # fmt: skip
-"""Where a machine has several for the same operands, recipes take the first.  What `vdpbf16ps` and `bfdot` add up is
-rounded in their own way, and denormal operands are zero to them."""
+@cache
+def lane_instructions() -> tuple[LaneInstruction, ...]:
+    """Every instruction; where a machine has several for the same operands, recipes take the first.
+
+    What `vdpbf16ps` and `bfdot` add up is rounded in their own way, and denormal operands are zero to them.
+    """
+    return (
+        lane_instruction("vdpbf16ps", ("avx512_bf16", "avx512vl"), ("bfloat16", "bfloat16"), "float32",
+                         {16: _bf16(512), 8: _bf16(256), 4: _bf16(128)}, X86),
+        lane_instruction("vpdpbusd", ("avx512_vnni", "avx512vl"), ("uint8", "int8"), "int32",
+                         {16: _bytes(512), 8: _bytes(256), 4: _bytes(128)}, X86),
+        lane_instruction("vpdpbusd_s8", ("avx512_vnni", "avx512vl"), ("int8", "int8"), "int32",
+                         {16: _bytes(512), 8: _bytes(256), 4: _bytes(128)}, X86, shifted=True),
+        lane_instruction("vpdpbusd_s8_vex", ("avx_vnni",), ("int8", "int8"), "int32",
+                         {8: _bytes(256, "_avx"), 4: _bytes(128, "_avx")}, X86, shifted=True),
+        lane_instruction("vpdpbusd_vex", ("avx_vnni",), ("uint8", "int8"), "int32",
+                         {8: _bytes(256, "_avx"), 4: _bytes(128, "_avx")}, X86),
+        lane_instruction("vpdpwssd", ("avx512_vnni", "avx512vl"), ("int16", "int16"), "int32",
+                         {16: _words(512), 8: _words(256), 4: _words(128)}, X86),
+        lane_instruction("vpdpwssd_vex", ("avx_vnni",), ("int16", "int16"), "int32",
+                         {8: _words(256, "_avx"), 4: _words(128, "_avx")}, X86),
+        lane_instruction("vpmaddwd_512", ("avx512bw", "avx512vl"), ("int16", "int16"), "int32",
+                         {16: _pairs(512), 8: _pairs(256), 4: _pairs(128)}, X86),
+        lane_instruction("vpmaddwd", ("avx2",), ("int16", "int16"), "int32", {8: _pairs(256), 4: _pairs(128)}, X86),
+        lane_instruction("sdot", ("dotprod",), ("int8", "int8"), "int32",
+                         _arm("vdotq_s32", "int32x4_t", "int8x16_t", "int8x16_t"), ARM),
+        lane_instruction("udot", ("dotprod",), ("uint8", "uint8"), "int32",
+                         _arm("vdotq_u32", "uint32x4_t", "uint8x16_t", "uint8x16_t"), ARM),
+        lane_instruction("usdot", ("i8mm",), ("uint8", "int8"), "int32",
+                         _arm("vusdotq_s32", "int32x4_t", "uint8x16_t", "int8x16_t"), ARM),
+        lane_instruction("bfdot", ("bf16",), ("bfloat16", "bfloat16"), "float32",
+                         _arm("vbfdotq_f32", "float32x4_t", "bfloat16x8_t", "bfloat16x8_t"), ARM),
+    )  # fmt: skip
 
 
 def lane_instruction_for(left: str, right: str, result: str, isa: Collection[str]) -> LaneInstruction | None:
     """The first instruction of a machine for a product of these element types, in either order; None if it has none."""
-    for own in INSTRUCTIONS:
+    for own in lane_instructions():
         if own.result == result and own.operands in ((left, right), (right, left)) and {*own.isa} <= {*isa}:
             return own
     return None

@@ -105,4 +105,4 @@ def registered(name: str) -> MicroKernel:
 
 def _instructions() -> dict[str, MicroKernel]:
     """The instructions of processors by name."""
-    return {x.name: x for x in (*import_module(LANES).INSTRUCTIONS, *import_module(TILES).tile_instructions())}
+    return {x.name: x for x in (*import_module(LANES).lane_instructions(), *import_module(TILES).tile_instructions())}
