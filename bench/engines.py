@@ -5,7 +5,8 @@
 needs torch, onnx and onnxruntime.  Every division is evaluated end to end in one process, plain arrays in and out, in
 many rounds, in each of which every one has its turn: the shortest of some calls in a row.  The table has the medians of
 the rounds.  The ratio is that of the division by cost to the best of the others: the median of the rounds' ratios.
-Divisions that are the same division are called in the same way, so their ratio says what the noise is.
+Divisions that are the same division are called in the same way, so their ratio says what the noise is.  Costs are
+measured anew, in a cache that is gone afterwards.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import statistics
 import sys
 import time
 import warnings
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -138,7 +140,8 @@ def main(arguments: list[str]) -> None:
             warnings.simplefilter("ignore")
             model = wb.from_torch(module.eval(), example)
         start = time.perf_counter()
-        partitions = divisions(model, given.engines.split(","), given.host)
+        with TemporaryDirectory(prefix="workbench-bench-") as folder, wb.settings(cache=folder):
+            partitions = divisions(model, given.engines.split(","), given.host)
         took = time.perf_counter() - start
         with torch.no_grad():
             wanted = module(example).numpy()

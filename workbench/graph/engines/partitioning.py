@@ -93,7 +93,7 @@ def _divided(model: Model, block: Block, engines: Sequence[Engine], measuring: M
     among = candidates(block, takes, on, lambda mask: measuring.by_host(block, mask))
     known = {(each.engine.name if each.engine else "host", each.mask): each for each in among}
     chosen = cheapest(block, among)
-    divisions = {"chosen": chosen, **_near(block, chosen, among, on), **_others(block, takes, known)}
+    divisions = {"chosen": chosen, **_near(block, takes, among, chosen, on), **_others(block, takes, known)}
     known |= {(each.engine.name, each.mask): each for of in divisions.values() for each in of if each.engine}
     totals = {name: sum(each.seconds for each in of) for name, of in divisions.items()}
     best, reason = _best(measuring, block, divisions, totals)
@@ -102,12 +102,16 @@ def _divided(model: Model, block: Block, engines: Sequence[Engine], measuring: M
 
 
 def _near(
-    block: Block, chosen: Sequence[Candidate], among: Sequence[Candidate], on: Seconds
+    block: Block, takes: Sequence[Taken], among: Sequence[Candidate], chosen: Sequence[Candidate], on: Seconds
 ) -> dict[str, list[Candidate]]:
-    """Divisions like the chosen one with fewer borders."""
+    """Divisions like the chosen one: with fewer borders, and the cheapest without each engine."""
     hosts = [each for each in among if each.engine is None]
     joined = merged_neighbours(block, chosen, on)
-    return {"neighbours merged": joined, "what surely saves time": sure_savings(joined, hosts)}
+    found = {"neighbours merged": joined, "what surely saves time": sure_savings(joined, hosts)}
+    for left_out in (each.engine for each in takes if len(takes) > 1):
+        rest = [each for each in among if each.engine is not left_out]
+        found[f"without {left_out.name}"] = merged_neighbours(block, cheapest(block, rest), on)
+    return found
 
 
 def _best(

@@ -7,6 +7,7 @@ import pytest
 import workbench as wb
 from tests.fromc.polybench import program
 from tests.schedules.agreeing import same_bits
+from workbench.lang.expr import Const
 from workbench.poly.programs.tree import loops
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.recipes.loops.time_tiling import time_tiles
@@ -171,4 +172,6 @@ def test_a_buffer_that_every_sweep_has_for_itself_is_not_had_once_for_each_sweep
 
 def workspace_bytes(schedule: wb.Schedule) -> int:
     """What a kernel needs besides its arguments."""
-    return int(wb.generate(schedule, "c").signature.workspace.value)
+    found = wb.generate(schedule, "c").signature.workspace
+    assert isinstance(found, Const)
+    return int(found.value)

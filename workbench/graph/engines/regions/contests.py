@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from random import Random
 from statistics import median
 from typing import Any
 
@@ -24,7 +25,7 @@ from workbench.graph.terms.nodes import Function
 from workbench.runtime.compilers.storage import subdirectory, write_file
 
 CLOSE = 3.0
-ROUNDS, CALLS, MOST_SECONDS = 60, 4, 1.5
+ROUNDS, CALLS, MOST_SECONDS = 150, 4, 3.0
 FEWEST_ROUNDS = 3
 
 Parts = Sequence[tuple[Engine | None, Mask]]
@@ -123,11 +124,11 @@ def _seconds(run: Callable[[], Any]) -> float:
 def _timed(runs: Mapping[str, Callable[[], float]]) -> dict[str, float]:
     """The median over rounds of the shortest of some calls in a row: the first also pays for whoever ran before."""
     times: dict[str, list[float]] = {name: [] for name in runs}
-    names = list(runs)
+    names, order = list(runs), Random(0)
     start = time.perf_counter()
     for count in range(ROUNDS + 1):
-        first = count % len(names)
-        for name in names[first:] + names[:first]:  # nobody always follows the same
+        order.shuffle(names)  # nobody always follows the same
+        for name in names:
             shortest = min(runs[name]() for _ in range(CALLS))
             if count:  # the first calls warm up
                 times[name].append(shortest)
