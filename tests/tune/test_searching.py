@@ -13,6 +13,7 @@ from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.tune.models.ranker import Group
 from workbench.tune.searching import Surroundings, Told, make_searcher, optuna_search, searchers
 from workbench.tune.searching.annealing import Chains
+from workbench.tune.searching.guided import Steps
 
 NAMES = [n for n in searchers() if n != "optuna" or find_spec("optuna")]
 MODELS = ("xgb", "annealing", "evolutionary")
@@ -223,23 +224,25 @@ def test_chains_of_the_learned_search_live_on_and_leave_the_valley_that_was_foun
     for _ in range(6):
         points = searcher.ask(8)
         searcher.tell([Told(p, seconds(p)) for p in points])
-        ends.append([] if searcher.chains is None else [dict(p) for p in searcher.chains.points])
+        ends.append([] if searcher.chains is None else list(searcher.chains.points))
     assert ends[-1]
     assert ends[-1] != ends[-2]
-    looked = [dict(LARGE.at(index)) for index in searcher.known]
-    assert any(point in looked for chain in ends for point in chain)
+    assert any(point in searcher.known for chain in ends for point in chain)
 
 
 def test_chains_without_points_visit_nothing():
     searcher = made("xgb", PLAIN)
-    assert Chains([]).walk(searcher, lambda points: [0.0] * len(points)) == []
+    assert Chains([]).walk(searcher.steps, lambda points: [0.0] * len(points)) == []
 
 
 def test_chains_go_down():
     draw = random.Random(2)
-    chains = Chains(list(LARGE.sample(12, 3)))
-    before = sum(seconds(p) or 0.0 for p in chains.points)
-    searcher = make_searcher("annealing", Surroundings(LARGE, draw, features))
+
+    def heights(indices):
+        return [1e3 * (seconds(LARGE.at(i)) or 0.0) for i in indices]
+
+    chains = Chains([LARGE.index(p) for p in LARGE.sample(12, 3)])
+    before = sum(heights(chains.points))
     for _ in range(10):
-        chains.walk(searcher, lambda points: [1e3 * (seconds(p) or 0.0) for p in points])
-    assert sum(seconds(p) or 0.0 for p in chains.points) < 0.7 * before
+        chains.walk(Steps(LARGE, draw), heights)
+    assert sum(heights(chains.points)) < 0.7 * before
