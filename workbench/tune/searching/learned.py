@@ -18,7 +18,7 @@ ENDS = 2
 DRAWN, CLIMBS, CLIMBED, LEADING = 40, 4, 16, 4
 """Before anything is measured so many points are drawn, and so often so many found near so many of the best."""
 
-BESIDE = 16
+BESIDE = 8
 """Points that are looked at while the default recipe is built: then the search begins near it."""
 
 SPARE = 6
