@@ -219,6 +219,27 @@ def test_before_anything_is_measured_the_analytic_model_is_climbed():
     assert sum(heights("xgb")) / 8 < drawn[4]
 
 
+def test_the_first_points_are_foreseen_near_the_default_and_at_random():
+    searcher = made("xgb", LARGE, 3)
+    foreseen = [dict(p) for p in searcher.foreseen()]
+    moved = [sum(p[name] != option for name, option in LARGE.default.items()) for p in foreseen]
+    assert sum(n <= 3 for n in moved) >= 4
+    assert sum(n > 5 for n in moved) >= 4
+    searcher.tell([Told(LARGE.default, seconds(LARGE.default))])
+    assert all(p in foreseen for p in searcher.ask(4))  # nothing else was looked at
+    assert len(searcher.known) <= len(foreseen) + 1
+
+
+@pytest.mark.parametrize("space", [PLAIN, BOUND], ids=["plain", "bound"])
+def test_steps_change_one_to_three_decisions_and_meet_the_constraints(space):
+    start = space.index(space.default)
+    found = Steps(space, random.Random(1))([start], 60)
+    assert len(found) == 60
+    assert all(space.at(i) in space for i in found)
+    assert {sum(a != b for a, b in zip(i, start, strict=True)) for i in found} <= {0, 1, 2, 3}
+    assert len({*found}) > 12
+
+
 def test_chains_of_the_learned_search_live_on_and_leave_the_valley_that_was_found():
     searcher, ends = made("xgb", LARGE, 4), []
     for _ in range(6):

@@ -29,7 +29,7 @@ LEFT_OVER = 64
 SIEVING = 10
 """Trees of the model of decisions alone, which only says what is worth a look."""
 
-FIRST_LOOKS, LOOKED_AT = 14, 1.25
+FIRST_LOOKS, LOOKED_AT = 12, 1.25
 """So many points get features at first, and later so many times as many as are wanted."""
 
 Scores = Callable[[Sequence[Point]], Sequence[float]]

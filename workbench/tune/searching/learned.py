@@ -18,8 +18,8 @@ ENDS = 2
 DRAWN, CLIMBS, CLIMBED, LEADING = 40, 4, 16, 4
 """Before anything is measured so many points are drawn, and so often so many found near so many of the best."""
 
-BESIDE = 8
-"""Points that are looked at while the default recipe is built: then the search begins near it."""
+BESIDE = 12
+"""Points that are looked at while the default recipe is built, half of them near it: among these the search begins."""
 
 SPARE = 6
 """Points that are looked at for the next round while builders wait for one another at the end of this one."""
@@ -38,7 +38,9 @@ class LearnedSearcher(Guided):
     def foreseen(self) -> list[Point]:
         """Those that it begins with; later some near the best, as the model of decisions likes them now."""
         if not self.known:
-            self.first = self.random(BESIDE)
+            first = self.space.index(self.space.default)
+            near = [i for i in self.steps([first], BESIDE // 2) if not self.taken(i)]
+            self.first = [self.space.at(i) for i in dict.fromkeys([*near, *self.drawn(BESIDE // 2)])]
         elif self.sieve.learned:
             near = self.steps([self.space.index(t.point) for t in self.best(8)], 8 * SPARE)
             fresh = super().sifted([i for i in near if i not in self.known], SPARE)
