@@ -62,7 +62,7 @@ class Replay:
         around = Surroundings(self.space, random.Random(seed), self.features, others, starts)
         searcher = make_searcher(name, around)
         tried: list[float | None] = []
-        while points := searcher.ask(round_size(len(tried))):
+        while points := searcher.ask(round_size(len(tried), len(self.seconds))):
             told = [Told(p, self.seconds[self.space.index(p)]) for p in points]
             searcher.foreseen()
             searcher.tell(told)

@@ -13,6 +13,7 @@ from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.tune.models.ranker import Group
 from workbench.tune.searching import Surroundings, Told, make_searcher, optuna_search, searchers
 from workbench.tune.searching.annealing import Chains
+from workbench.tune.searching.guided import Steps
 
 NAMES = [n for n in searchers() if n != "optuna" or find_spec("optuna")]
 MODELS = ("xgb", "annealing", "evolutionary")
@@ -218,28 +219,51 @@ def test_before_anything_is_measured_the_analytic_model_is_climbed():
     assert sum(heights("xgb")) / 8 < drawn[4]
 
 
+def test_the_first_points_are_foreseen_near_the_default_and_at_random():
+    searcher = made("xgb", LARGE, 3)
+    foreseen = [dict(p) for p in searcher.foreseen()]
+    moved = [sum(p[name] != option for name, option in LARGE.default.items()) for p in foreseen]
+    assert sum(n <= 3 for n in moved) >= 4
+    assert sum(n > 5 for n in moved) >= 4
+    searcher.tell([Told(LARGE.default, seconds(LARGE.default))])
+    assert all(p in foreseen for p in searcher.ask(4))  # nothing else was looked at
+    assert len(searcher.known) <= len(foreseen) + 1
+
+
+@pytest.mark.parametrize("space", [PLAIN, BOUND], ids=["plain", "bound"])
+def test_steps_change_one_to_three_decisions_and_meet_the_constraints(space):
+    start = space.index(space.default)
+    found = Steps(space, random.Random(1))([start], 60)
+    assert len(found) == 60
+    assert all(space.at(i) in space for i in found)
+    assert {sum(a != b for a, b in zip(i, start, strict=True)) for i in found} <= {0, 1, 2, 3}
+    assert len({*found}) > 12
+
+
 def test_chains_of_the_learned_search_live_on_and_leave_the_valley_that_was_found():
     searcher, ends = made("xgb", LARGE, 4), []
     for _ in range(6):
         points = searcher.ask(8)
         searcher.tell([Told(p, seconds(p)) for p in points])
-        ends.append([] if searcher.chains is None else [dict(p) for p in searcher.chains.points])
+        ends.append([] if searcher.chains is None else list(searcher.chains.points))
     assert ends[-1]
     assert ends[-1] != ends[-2]
-    looked = [dict(LARGE.at(index)) for index in searcher.known]
-    assert any(point in looked for chain in ends for point in chain)
+    assert any(point in searcher.known for chain in ends for point in chain)
 
 
 def test_chains_without_points_visit_nothing():
     searcher = made("xgb", PLAIN)
-    assert Chains([]).walk(searcher, lambda points: [0.0] * len(points)) == []
+    assert Chains([]).walk(searcher.steps, lambda points: [0.0] * len(points)) == []
 
 
 def test_chains_go_down():
     draw = random.Random(2)
-    chains = Chains(list(LARGE.sample(12, 3)))
-    before = sum(seconds(p) or 0.0 for p in chains.points)
-    searcher = make_searcher("annealing", Surroundings(LARGE, draw, features))
+
+    def heights(indices):
+        return [1e3 * (seconds(LARGE.at(i)) or 0.0) for i in indices]
+
+    chains = Chains([LARGE.index(p) for p in LARGE.sample(12, 3)])
+    before = sum(heights(chains.points))
     for _ in range(10):
-        chains.walk(searcher, lambda points: [1e3 * (seconds(p) or 0.0) for p in points])
-    assert sum(seconds(p) or 0.0 for p in chains.points) < 0.7 * before
+        chains.walk(Steps(LARGE, draw), heights)
+    assert sum(heights(chains.points)) < 0.7 * before

@@ -111,7 +111,7 @@ class Tuner:
         self._refer()
         in_vain = 0
         while (allowed := budget()) > self.searched and self.going():
-            asked, fresh = self._round(min(round_size(self.searched), allowed - self.searched))
+            asked, fresh = self._round(round_size(self.searched, allowed - self.searched))
             in_vain = 0 if fresh else in_vain + asked
             if not asked or in_vain >= IN_VAIN:
                 self.ended = GIVEN_UP if asked else EXHAUSTED
@@ -261,6 +261,12 @@ class Tuner:
             self.trials.append(trial)
 
 
-def round_size(searched: int) -> int:
-    """Points of the round after so many trials."""
-    return FIRST if not searched else ROUND if searched < SETTLED else LATER
+def round_size(searched: int, left: int) -> int:
+    """Points of the round after so many trials, of which so many are `left`: what would be a small last round belongs
+    to the one before.
+
+    >>> round_size(44, 156), round_size(44, 20), round_size(60, 4)
+    (16, 20, 4)
+    """
+    size = FIRST if not searched else ROUND if searched < SETTLED else LATER
+    return left if left <= size * 3 // 2 else size

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from workbench.records import record
 from workbench.runtime.measuring.machine_code import Function, Instruction
@@ -129,7 +129,13 @@ def lanes(i: Instruction) -> int:
 
 def register_bits(i: Instruction) -> int:
     """The widest vector register of an instruction."""
-    return max((WIDTHS[r] for r in _REGISTER.findall(i.operands)), default=0)
+    return _widest(i.operands)
+
+
+@lru_cache(maxsize=1 << 14)
+def _widest(operands: str) -> int:
+    """The same, of operands that are asked for again and again."""
+    return max((WIDTHS[r] for r in _REGISTER.findall(operands)), default=0)
 
 
 def _touch(i: Instruction) -> tuple[int, int]:

@@ -59,10 +59,13 @@ class Ranker:
     prediction waits for them.
     """
 
-    def __init__(self, others: Sequence[Group] = (), seed: int = 0, models: int = MODELS) -> None:
+    def __init__(
+        self, others: Sequence[Group] = (), seed: int = 0, models: int = MODELS, rounds: int = ROUNDS
+    ) -> None:  # fmt: skip
         self.others = tuple(g for g in others if sum(x == x for x in g.log_seconds) > 1)
         self.seed = seed
         self.wanted = models
+        self.rounds = rounds
         self._growing: list[Future[Any]] = []
         self.names: list[str] = []
         self.offset = 0.0
@@ -98,7 +101,7 @@ class Ranker:
         aims = np.concatenate([y for _, y in parts])
         xgboost = _xgboost()
         seeds = [self.seed * MODELS + n for n in range(self.wanted)]
-        self._growing = [_begun(partial(_grown, xgboost, table, aims, weights, seed)) for seed in seeds]
+        self._growing = [_begun(partial(_grown, xgboost, table, aims, weights, seed, self.rounds)) for seed in seeds]
 
     def predict(self, rows: Sequence[Row]) -> tuple[Array, Array]:
         """(log2 of seconds, standard deviation) of each row."""
@@ -138,12 +141,12 @@ class Ranker:
         return np.array([[row.get(name, np.nan) for name in self.names] for row in rows], np.float32)
 
 
-def _grown(xgboost: Any, table: Array, aims: Array, weights: Array, seed: int) -> Any:
+def _grown(xgboost: Any, table: Array, aims: Array, weights: Array, seed: int, rounds: int) -> Any:
     """Trees; each model has data of its own, because what XGBoost makes of them when they are first used is no matter
     of two threads.
     """
     data = xgboost.DMatrix(table, label=aims, weight=weights, nthread=1)
-    return xgboost.train({**BOOSTING, "nthread": 1, "seed": seed}, data, num_boost_round=ROUNDS)
+    return xgboost.train({**BOOSTING, "nthread": 1, "seed": seed}, data, num_boost_round=rounds)
 
 
 def _begun(work: Callable[[], Any]) -> Future[Any]:

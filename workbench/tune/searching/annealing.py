@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import exp, inf
 
-from workbench.schedules.sketches.space import Point
-from workbench.tune.searching.contract import Surroundings
-from workbench.tune.searching.guided import Guided, Scores
+from workbench.tune.searching.contract import Index, Surroundings
+from workbench.tune.searching.guided import Guided, Steps
 
 CHAINS, STEPS = 12, 14
 
@@ -15,10 +14,10 @@ CHAINS, STEPS = 12, 14
 class Chains:
     """Points that walk towards what a score takes for low, and up again while it is hot."""
 
-    def __init__(self, starts: Sequence[Point]) -> None:
+    def __init__(self, starts: Sequence[Index]) -> None:
         self.points = list(starts)
 
-    def walk(self, searcher: Guided, scores: Scores) -> list[Point]:
+    def walk(self, steps: Steps, scores: Callable[[Sequence[Index]], Sequence[float]]) -> list[Index]:
         """Cooled down once, from where the chains are: all that they visited."""
         if not self.points:
             return []
@@ -26,10 +25,10 @@ class Chains:
         now = list(scores(self.points))
         for step in range(STEPS):
             temperature = 1.0 - step / STEPS
-            after = [(searcher.neighbours([p], 1) or [p])[0] for p in self.points]
+            after = [(steps([p], 1) or [p])[0] for p in self.points]
             for n, (point, score) in enumerate(zip(after, scores(after), strict=True)):
                 gain = now[n] - score
-                if gain >= 0 or (gain > -inf and searcher.draw.random() < exp(gain / (temperature + 1e-5))):
+                if gain >= 0 or (gain > -inf and steps.draw.random() < exp(gain / (temperature + 1e-5))):
                     self.points[n], now[n] = point, score
             visited += after
         return visited
@@ -44,6 +43,6 @@ class AnnealingSearcher(Guided):
         super().__init__(surroundings)
         self.chains: Chains | None = None
 
-    def pool(self, count: int) -> list[Point]:
-        self.chains = self.chains or Chains(self.random(CHAINS))
-        return self.chains.walk(self, self.scores)
+    def pool(self, count: int) -> list[Index]:
+        self.chains = self.chains or Chains(self.drawn(CHAINS))
+        return self.chains.walk(self.steps, lambda indices: self.scores([self.space.at(i) for i in indices]))

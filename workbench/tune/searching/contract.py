@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
+import numpy as np
+
 from workbench.records import record
 from workbench.schedules.sketches.space import Point, Space
 from workbench.tune.models.ranker import Group
@@ -65,7 +67,7 @@ class Searcher:
         self.seen: set[Index] = set()
         self.keys: set[str] = set()
         self.results: list[Told] = []
-        self._left: list[tuple[Index, Point]] | None = None
+        self._left: list[Index] | None = None
 
     def prepare(self) -> None:
         """What takes a moment and can be done while the runner's processes start."""
@@ -123,21 +125,30 @@ class Searcher:
 
     def random(self, count: int) -> list[Point]:
         """Random points that are not taken, each once; fewer where there are not so many."""
+        return [self.space.at(index) for index in self.drawn(count)]
+
+    def drawn(self, count: int) -> list[Index]:
+        """The same as numbers."""
         if self.small:
             if self._left is None:
-                self._left = [(self.space.index(p), p) for p in self.space]
+                self._left = [self.space.index(p) for p in self.space]
                 self.draw.shuffle(self._left)
-            self._left = [(i, p) for i, p in self._left if i not in self.seen]
-            return list(islice((p for i, p in self._left if not self.taken(i)), count))
-        found: dict[Index, Point] = {}
+            self._left = [i for i in self._left if i not in self.seen]
+            return list(islice((i for i in self._left if not self.taken(i)), count))
+        found: dict[Index, None] = {}
         for _ in range(DRAWS):
-            for point in self.space.sample(count, self.draw.randrange(1 << 30)):
-                index = self.space.index(point)
-                if not self.taken(index):
-                    found.setdefault(index, point)
+            found |= {index: None for index in self._any(count) if not self.taken(index)}
             if len(found) >= count:
                 break
-        return list(found.values())[:count]
+        return list(found)[:count]
+
+    def _any(self, count: int) -> list[Index]:
+        """So many points, each as likely as any other."""
+        seed = self.draw.randrange(1 << 30)
+        if self.space.constraints:
+            return [self.space.index(p) for p in self.space.sample(count, seed)]
+        options = [len(d.options) for d in self.space.decisions]
+        return list(map(tuple, np.random.default_rng(seed).integers(0, options, (count, len(options))).tolist()))
 
     @property
     def small(self) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from workbench.schedules.sketches.space import Point
-from workbench.tune.searching.contract import Searcher, Surroundings, Told
+from workbench.tune.searching.contract import Index, Searcher, Surroundings, Told
 from workbench.tune.searching.guided import Guided
 
 POPULATION, ELITES = 100, 10
@@ -84,7 +84,7 @@ class EvolutionarySearcher(Guided):
     name, summary = "evolutionary", "generations bred over the learned model (Ansor)"
     POPULATION, GENERATIONS, MEASURED, MUTATING = 48, 4, 0.2, 0.85
 
-    def pool(self, count: int) -> list[Point]:
+    def pool(self, count: int) -> list[Index]:
         size = self.POPULATION
         population = [t.point for t in self.best(int(size * self.MEASURED))]
         population += self.random(size - len(population))
@@ -105,4 +105,4 @@ class EvolutionarySearcher(Guided):
                     children += [mixed] if all(c.holds(mixed) for c in self.space.constraints) else []
             population = children or population
             visited += children
-        return visited
+        return [self.space.index(p) for p in visited]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from workbench.schedules.sketches.space import Point
+from workbench.schedules.sketches.space import Point, Space
 from workbench.tune.models.ranker import Group, Ranker, load_trees
 from workbench.tune.searching.contract import Index, Row, Searcher, Surroundings, Told
 
@@ -25,7 +26,10 @@ PROBES, NEAR = 4, 1.25
 LEFT_OVER = 64
 """Points that were looked at and not proposed are thought of again as long as they are among so many."""
 
-FIRST_LOOKS, LOOKED_AT = 24, 1.25
+SIEVING = 10
+"""Trees of the model of decisions alone, which only says what is worth a look."""
+
+FIRST_LOOKS, LOOKED_AT = 12, 1.25
 """So many points get features at first, and later so many times as many as are wanted."""
 
 Scores = Callable[[Sequence[Point]], Sequence[float]]
@@ -38,16 +42,18 @@ class Guided(Searcher):
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)
         self.model = Ranker(self.others, self.draw.randrange(1 << 20))
-        self.sieve = Ranker((), self.draw.randrange(1 << 20), models=1)
+        self.sieve = Ranker((), self.draw.randrange(1 << 20), models=1, rounds=SIEVING)
         self.known: dict[Index, Row | None] = {}
         self.probed: set[tuple[int, int]] = set()
         self.columns = [
             (f"decision {d.name}", tuple(map(float, d.options if d.ordered else range(len(d.options)))))
             for d in self.space.decisions
         ]
-        self.numbers = sorted(
-            (name, n, np.array(numbers, np.float32)) for n, (name, numbers) in enumerate(self.columns)
-        )
+        self.sorted = np.array(sorted(range(len(self.columns)), key=lambda n: self.columns[n][0]), int)
+        self.numbers = np.full((len(self.columns), max((len(own) for _, own in self.columns), default=0)), np.nan)
+        for n, (_, own) in enumerate(self.columns):
+            self.numbers[n, : len(own)] = own
+        self.steps = Steps(self.space, self.draw)
         self.fresh_results = 0
         self.fitted = False
 
@@ -83,26 +89,21 @@ class Guided(Searcher):
         """What was decided, as numbers: the option where it is one, its place where it is none."""
         return {name: numbers[place] for (name, numbers), place in zip(self.columns, index, strict=True)}
 
-    def sifted(self, points: Sequence[Point], count: int) -> list[Point]:
+    def sifted(self, indices: Sequence[Index], count: int) -> list[Index]:
         """Those that a model of the decisions alone likes best, and some others: features take longer to find."""
-        unique = {i: p for p in points if not self.taken(i := self.space.index(p))}
+        unique = [i for i in dict.fromkeys(indices) if not self.taken(i)]
         unknown = [i for i in unique if i not in self.known]
         if len(unknown) > count and self.sieve.learned:
-            scores = self._sifted(unknown)
+            scores = self.sifting(unknown)
             unknown = [unknown[n] for n in sorted(range(len(unknown)), key=scores.__getitem__)]
-        return [unique[i] for i in (*(i for i in unique if i in self.known), *unknown[:count])]
+        return [*(i for i in unique if i in self.known), *unknown[:count]]
 
-    def sifting(self, points: Sequence[Point]) -> list[float]:
+    def sifting(self, indices: Sequence[Index]) -> list[float]:
         """What the model of the decisions alone expects, up to a constant."""
-        return self._sifted([self.space.index(p) for p in points])
-
-    def _sifted(self, indices: Sequence[Index]) -> list[float]:
-        """The same of points as numbers."""
         if not indices:
             return []
-        places = np.array(indices)
-        table = np.stack([numbers[places[:, n]] for _, n, numbers in self.numbers], axis=1)
-        return self.sieve.correction(table)[0].tolist()
+        table = self.numbers[self.sorted, np.array(indices)[:, self.sorted]]
+        return self.sieve.correction(table.astype(np.float32))[0].tolist()
 
     def single(self, points: Sequence[Point]) -> list[Point]:
         """Those that are legal schedules, one of each that was not tried: this is known once they were looked at."""
@@ -159,7 +160,8 @@ class Guided(Searcher):
         self.refit()
         pool = self.pool(count)
         self.draw.shuffle(pool)  # what is looked at before anything is known is some of each kind
-        unique = self.sifted(pool, int(LOOKED_AT * count) if self.sieve.learned else FIRST_LOOKS)
+        sifted = self.sifted(pool, int(LOOKED_AT * count) if self.sieve.learned else FIRST_LOOKS)
+        unique = [self.space.at(index) for index in sifted]
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
         options = self.untried(count // PROBES)
         self.rows([*options, *unique])  # looked at together, by several processes
@@ -205,25 +207,45 @@ class Guided(Searcher):
             found = [*found, *self.neighbours([found[k] for k in order[:leading]], width)]
         return found
 
-    def pool(self, count: int) -> list[Point]:
+    def pool(self, count: int) -> list[Index]:
         """Points among which the model chooses."""
         raise NotImplementedError
 
     def neighbours(self, starts: Sequence[Point], count: int) -> list[Point]:
-        """Random steps away from points: one decision moved to a neighbour, or drawn anew, or two."""
-        found: list[Point] = []
-        for n in range(count * 4):
-            if len(found) == count or not starts:
+        """Random steps away from points."""
+        return [self.space.at(i) for i in self.steps([self.space.index(p) for p in starts], count)]
+
+
+class Steps:
+    """Random steps away from points: one decision moved to a neighbour, or drawn anew, or two."""
+
+    def __init__(self, space: Space, draw: random.Random) -> None:
+        self.space = space
+        self.draw = draw
+        self.ways = [(len(d.options), d.ascending if d.ordered else ()) for d in space.decisions]
+
+    def __call__(self, starts: Sequence[Index], count: int) -> list[Index]:
+        """So many points, or fewer where constraints exclude most of them, each near one of the starts in turn."""
+        found: list[Index] = []
+        for n in range(count * 4 if starts else 0):
+            if len(found) == count:
                 break
-            point = dict(starts[n % len(starts)])
-            for decision in self.draw.sample(self.space.decisions, min(len(point), self.draw.choice((1, 1, 2, 3)))):
-                place = decision.place(point[decision.name])
-                if decision.ordered and len(decision.options) > 2 and self.draw.random() < 0.6:
-                    order = decision.ascending
-                    at = order.index(place) + self.draw.choice((-1, 1))
-                    point[decision.name] = decision.options[order[min(len(order) - 1, max(0, at))]]
-                else:
-                    point[decision.name] = self.draw.choice(decision.options)
-            if all(c.holds(point) for c in self.space.constraints):
-                found.append(point)
+            index = self._one(starts[n % len(starts)])
+            if all(c.holds(self.space.at(index)) for c in self.space.constraints):
+                found.append(index)
         return found
+
+    def _one(self, start: Index) -> Index:
+        index, chance = list(start), self.draw.random
+        wanted = min(len(index), (1, 1, 2, 3)[int(4 * chance())])
+        moved: set[int] = set()
+        while len(moved) < wanted:
+            moved.add(int(len(index) * chance()))
+        for n in moved:
+            options, order = self.ways[n]
+            if len(order) > 2 and chance() < 0.6:
+                at = order.index(index[n]) + (1 if chance() < 0.5 else -1)
+                index[n] = order[min(options - 1, max(0, at))]
+            else:
+                index[n] = int(options * chance())
+        return tuple(index)

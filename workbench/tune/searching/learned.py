@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from workbench.schedules.sketches.space import Point
 from workbench.tune.searching.annealing import CHAINS, Chains
-from workbench.tune.searching.contract import Surroundings
+from workbench.tune.searching.contract import Index, Surroundings
 from workbench.tune.searching.guided import Guided, Scores
 
 POOL = 400
 """Points that the model of decisions chooses among."""
 
-ENDS = 4
+ENDS = 2
 """Chains whose ends are looked at in each round."""
 
 DRAWN, CLIMBS, CLIMBED, LEADING = 40, 4, 16, 4
 """Before anything is measured so many points are drawn, and so often so many found near so many of the best."""
 
-BESIDE = 16
-"""Points that are looked at while the default recipe is built: then the search begins near it."""
+BESIDE = 12
+"""Points that are looked at while the default recipe is built, half of them near it: among these the search begins."""
 
 SPARE = 6
 """Points that are looked at for the next round while builders wait for one another at the end of this one."""
@@ -38,32 +38,35 @@ class LearnedSearcher(Guided):
     def foreseen(self) -> list[Point]:
         """Those that it begins with; later some near the best, as the model of decisions likes them now."""
         if not self.known:
-            self.first = self.random(BESIDE)
+            first = self.space.index(self.space.default)
+            near = [i for i in self.steps([first], BESIDE // 2) if not self.taken(i)]
+            self.first = [self.space.at(i) for i in dict.fromkeys([*near, *self.drawn(BESIDE // 2)])]
         elif self.sieve.learned:
-            near = self.neighbours([t.point for t in self.best(8)], 8 * SPARE)
-            fresh = [p for p in near if (i := self.space.index(p)) not in self.known and not self.taken(i)]
-            self.first = super().sifted(fresh, SPARE)
+            near = self.steps([self.space.index(t.point) for t in self.best(8)], 8 * SPARE)
+            fresh = super().sifted([i for i in near if i not in self.known], SPARE)
+            self.first = [self.space.at(i) for i in fresh]
         return self.first
 
-    def pool(self, count: int) -> list[Point]:
+    def pool(self, count: int) -> list[Index]:
         if self.small and len(self.known) >= self._size:
-            return list(self.space)
-        best = [t.point for t in self.best(8)]
+            return [self.space.index(p) for p in self.space]
+        best = [self.space.index(t.point) for t in self.best(8)]
         if not best:
-            return self.climbed(self.first or self.random(DRAWN), self.guides(), CLIMBS, CLIMBED, LEADING)
-        found = [*self.neighbours(best, POOL // 3), *self.random(POOL // 3)]
+            first = self.first or self.random(DRAWN)
+            return [self.space.index(p) for p in self.climbed(first, self.guides(), CLIMBS, CLIMBED, LEADING)]
+        found = [*self.steps(best, POOL // 3), *self.drawn(POOL // 3)]
         if not self.sieve.learned:
             return found
-        self.chains = self.chains or Chains(self.random(CHAINS))
-        return [*found, *self.chains.walk(self, self.sifting)]
+        self.chains = self.chains or Chains(self.drawn(CHAINS))
+        return [*found, *self.chains.walk(self.steps, self.sifting)]
 
-    def sifted(self, points: Sequence[Point], count: int) -> list[Point]:
+    def sifted(self, indices: Sequence[Index], count: int) -> list[Index]:
         """And what was foreseen, and where some of the chains are: they are not led by what is near the best."""
         chains = self.chains.points if self.chains else []
         ends = self.draw.sample(chains, min(ENDS, len(chains)))
-        first, self.first = self.first, []
-        unique = {self.space.index(p): p for p in super().sifted(points, max(0, count - len(first)))}
-        return list((unique | {i: p for p in (*first, *ends) if not self.taken(i := self.space.index(p))}).values())
+        first, self.first = [self.space.index(p) for p in self.first], []
+        liked = super().sifted(indices, max(0, count - len(first)))
+        return list(dict.fromkeys([*liked, *(i for i in (*first, *ends) if not self.taken(i))]))
 
     def guides(self) -> list[Scores]:
         """What orders points: the analytic model until something is measured, beside what other problems taught.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from workbench.schedules.sketches.space import Point
-from workbench.tune.searching.contract import Searcher, Surroundings
+from workbench.tune.searching.contract import Index, Searcher, Surroundings
 from workbench.tune.searching.guided import Guided
 
 DRAWN, CLIMBS, CLIMBED, LEADING = 256, 8, 32, 8
@@ -48,9 +48,9 @@ class RankingSearcher(Guided):
     def refit(self) -> None:
         """Nor later."""
 
-    def pool(self, count: int) -> list[Point]:
+    def pool(self, count: int) -> list[Index]:
         if not self.known:
             self.rows(self.climbed(self.random(DRAWN), [self.scores], CLIMBS, CLIMBED, LEADING))
         if all(self.taken(index) for index in self.known):  # more was asked for than was looked at
             self.rows(self.random(DRAWN))
-        return [self.space.at(index) for index in self.known]
+        return list(self.known)

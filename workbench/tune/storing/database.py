@@ -37,6 +37,9 @@ from workbench.tune.trials import Trial
 
 VERSION = 1
 
+_NEW_TRIAL = TRIALS.insert()
+"""Made once, with its values apart: to write it anew takes longer than the whole transaction."""
+
 
 @record
 class StudyKey:
@@ -84,7 +87,7 @@ class Database:
     def add(self, study: StudyKey, trial: Trial) -> None:
         """Note a trial; it is safe when this returns."""
         with self._writing() as connection:
-            connection.execute(TRIALS.insert().values(**row_of(study.key, study.problem.key, trial)))
+            connection.execute(_NEW_TRIAL, row_of(study.key, study.problem.key, trial))
 
     def trials(self, study: str) -> list[Trial]:
         """The trials of a study in the order of their numbers; a final timing follows the first one."""
