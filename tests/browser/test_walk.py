@@ -56,8 +56,9 @@ SLOTS = "[...document.querySelectorAll('.wbp .slot')].map((e) => e.dataset.slot)
 LINE = "document.querySelector('.wbp .code .cm-line').getBoundingClientRect().height"
 FLOW = ".wbp .flow .drawing .place"
 STORED = "window.notebook.content.widgets[0].model.outputs.get(0).data"
-TINTS = f"""(() => {{ const tint = (e) => [...e.classList].find((c) => /^t\\d$/.test(c));
-    return [...document.querySelectorAll('{COLUMN}')].map((c) => [...c.querySelectorAll('.line.tint')].map(tint)) }})()"""
+TINTS = f"""(() => {{ const tint = (line) => [...line.classList].find((c) => /^t\\d$/.test(c));
+    const tints = (column) => [...column.querySelectorAll('.line.tint')].map(tint);
+    return [...document.querySelectorAll('{COLUMN}')].map(tints) }})()"""
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Walk:
 
     def look(self, point: str) -> Path:
         """A screenshot of the window, as soon as the panel is at rest."""
+        self.browser.move((3, 3))
         OUT.mkdir(parents=True, exist_ok=True)
         path = OUT / f"walk_{self.name}_{point}.png"
         path.write_bytes(seen_at_rest(self.browser))
