@@ -36,7 +36,7 @@ export function line(timing: Timing): string {
   const others = [timing.naive, timing.numpy].filter((value) => value !== null);
   const once = timing.seconds !== null && others.length > 0 && others.every(({ threads }) => threads > 0 && threads === timing.threads);
   const { time, factors } = cameOf(timing, once ? '' : undefined);
-  return [time, ...factors, ...(once ? [`all${on(timing.threads)}`] : [])].join(' · ');
+  return [time, ...factors, ...(once ? [`${numberOf(timing.threads, 'thread')} each`] : [])].join(' · ');
 }
 
 /** What was measured at a place of the history. */

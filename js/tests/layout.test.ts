@@ -44,6 +44,7 @@ test('a panel takes what is left below its top where that is enough, else all th
   const seen = { top: 100, bottom: 900 };
   assert.equal(fitted(seen, 150), 900 - 150 - 14);
   assert.equal(fitted(seen, 700), 800 - 28);
+  assert.equal(fitted({ top: 90, bottom: 770 }, 270), 680 - 28); // 486 would cut pictures of two nests
   assert.equal(fitted(seen, -300), 800 - 28);
   assert.equal(fitted({ top: 0, bottom: 200 }, 0), 420);
 });

@@ -27,6 +27,14 @@ test('a time stands before what it is compared with, each with its threads and w
   );
 });
 
+test('threads that are the same for all are said once', () => {
+  const [naive, numpy] = [4, 2].map((times) => ({ times, lower: 1, upper: 5, threads: 1 }));
+  assert.equal(
+    line(timing({ threads: 1, naive, numpy })),
+    '22.4 us · 4.00× naive (1.00 to 5.00) · 2.00× NumPy (1.00 to 5.00) · 1 thread each',
+  );
+});
+
 test('what runs on a GPU has no threads of the processor', () => {
   assert.equal(line(timing({ threads: 0, naive: null, numpy: null })), '22.4 us');
 });

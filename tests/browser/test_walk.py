@@ -50,14 +50,20 @@ TAKEN = {1: FOUR[:1], 4: FOUR, 8: EVERY}[examples(quick=1, ci=4, full=8)]
 DARK = "Math.max(...getComputedStyle(document.querySelector('.wbp')).backgroundColor.match(/\\d+/g).slice(0, 3)) < 110"
 SPOT = """(() => { const e = %s; e.scrollIntoView({block: 'nearest'});
     const b = e.getBoundingClientRect(); return [b.x + Math.min(30, b.width / 2), b.y + b.height / 2] })()"""
+# Whether all of some elements is seen in what holds them.
+WHOLE = """(() => { const box = (e) => e.getBoundingClientRect(), around = box(document.querySelector('.wbp %s'));
+    const within = (b, side, other) => b[side] >= around[side] - 1 && b[other] <= around[other] + 1;
+    const found = [...document.querySelectorAll('.wbp %s')].map(box);
+    return found.length > 0 && found.every((b) => within(b, 'left', 'right') && within(b, 'top', 'bottom')) })()"""
 TIME = "document.querySelector('.wbp .head .time').textContent"
 PRESSED = "[...document.querySelectorAll('.wbp .language[aria-pressed=true]')].map((e) => e.textContent).join()"
 SLOTS = "[...document.querySelectorAll('.wbp .slot')].map((e) => e.dataset.slot).join()"
 LINE = "document.querySelector('.wbp .code .cm-line').getBoundingClientRect().height"
 FLOW = ".wbp .flow .drawing .place"
 STORED = "window.notebook.content.widgets[0].model.outputs.get(0).data"
-TINTS = f"""(() => {{ const tint = (e) => [...e.classList].find((c) => /^t\\d$/.test(c));
-    return [...document.querySelectorAll('{COLUMN}')].map((c) => [...c.querySelectorAll('.line.tint')].map(tint)) }})()"""
+TINTS = f"""(() => {{ const tint = (line) => [...line.classList].find((c) => /^t\\d$/.test(c));
+    const tints = (column) => [...column.querySelectorAll('.line.tint')].map(tint);
+    return [...document.querySelectorAll('{COLUMN}')].map(tints) }})()"""
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,7 @@ class Walk:
 
     def look(self, point: str) -> Path:
         """A screenshot of the window, as soon as the panel is at rest."""
+        self.browser.move((3, 3))
         OUT.mkdir(parents=True, exist_ok=True)
         path = OUT / f"walk_{self.name}_{point}.png"
         path.write_bytes(seen_at_rest(self.browser))
@@ -129,6 +136,7 @@ def test_the_first_look_needs_no_scrolling_and_says_what_to_do_next(walk):
     browser.until(f"{UNSEEN % PARTS}.length === 0", 30)
     browser.until(f"({DARK}) === {json.dumps('dark' in walk.name)}")
     assert browser.run(MET) == [], "nothing is cut or covered"
+    assert browser.run(WHOLE % (".domain", "svg.plot .frame"))
     assert texts(browser, ".wbp .begin-with"), "steps to start with"
     walk.look("1_first_look")
 
@@ -144,6 +152,7 @@ def test_pointing_lights_and_a_drag_is_a_step(started):
     browser.until(APPLIED)
     assert steps(started.page)[-1].startswith("tile("), "after what makes it legal"
     browser.run(shots.LOOKED_AT)
+    browser.until(WHOLE % (".domain", ".nest:last-child svg.plot .frame"))
     started.look("2_dragged")
 
 
@@ -200,7 +209,9 @@ def test_a_first_step_is_built_checked_and_timed(started):
     started.press(".wbp .begin-with")
     browser.until(APPLIED)
     started.press(".wbp .measure-now")
+    top = browser.box(".wbp .undo")["y"]
     browser.until(f"{TIME}.includes('NumPy')")
+    assert browser.box(".wbp .undo")["y"] == top, "a time moves no button"
     assert "naive" in browser.run(TIME)
     assert started.page.ask("panel.measurements[panel.schedule].outcome") == "measured"
     hardware = texts(browser, ".wbp .history .hardware")[0]
@@ -214,8 +225,7 @@ def test_assembly_stands_beside_c_in_the_same_colours(started):
     shown(browser, "assembly")
     browser.until(f"document.querySelectorAll('{COLUMN}').length === 2")
     browser.until(f"{TINTS}.length === 2 && {TINTS}.every((lines) => lines.length)")
-    ours, made = browser.run(TINTS)
-    assert {*made} & {*ours}
+    assert set.intersection(*map(set, browser.run(TINTS)))
     assert browser.run(MET) == []
     started.look("6_assembly")
     shown(browser, "assembly")
@@ -232,6 +242,7 @@ def test_one_click_shows_the_gpu_and_a_second_takes_it(started):
     browser.until(f"{PRESSED} === 'CUDA'")
     browser.until("document.querySelector('.wbp .code').textContent.includes('__global__')")
     assert texts(browser, ".wbp .fold")[0].endswith("lines before the function")
+    assert browser.run(WHOLE % ("[data-slot=tree]", ".badge.block"))
     assert started.page.ask("bool(panel.schedule.verdict)")
     browser.run(shots.LOOKED_AT)
     started.look("7_gpu")
@@ -241,6 +252,7 @@ def test_the_dataflow_leads_into_a_nest(started):
     browser = started.browser
     started.press(".wbp [data-pane=dataflow]")
     browser.until(f"document.querySelector({json.dumps(FLOW)})")
+    browser.until(WHOLE % (".panes", "[data-slot=dataflow]"))
     started.press(f"{FLOW}[data-id='best']")
     started.page.becomes("panel.selection.get('statement') == 'best'")
     assert "reads" in texts(browser, ".wbp .flow .detail")[0]
