@@ -14,14 +14,14 @@ from workbench.graph.terms.nodes import Call, Term
 from workbench.graph.terms.types import TensorType, TupleType, Type
 from workbench.graph.typing.signatures import signature
 from workbench.lang.builtins import BUILTINS
-from workbench.lang.definitions import operators
+from workbench.lang.definitions import assembled
 from workbench.lang.derived.text.source import KEYWORDS, Names
 from workbench.lang.dtypes import ALIASES, DTYPES, DType
 from workbench.lang.operator import Operator
 from workbench.lang.printing.printer import print_unit, type_name
 from workbench.lang.scopes.names import WORDS
 from workbench.lang.syntax.parser import parse
-from workbench.lang.syntax.syntax import Unit
+from workbench.lang.syntax.syntax import Define, MonoidNode, Unit
 from workbench.records import record
 
 Types = dict[Term, Type]
@@ -111,9 +111,9 @@ class _Composing:
         parameters += [f"int32 {name}" for name in self.scalars]
         outputs = ", ".join(self.words[slot] for slot in self.results)
         says = f"({', '.join(parameters)}) -> ({outputs}) {{\n" + "\n".join(lines) + "\n}"
-        used = "\n".join(self.items.values())
-        name = naming(f"{used}\n{says}", self.names.taken)
-        op = _read(f"{used}\ndef {name}{says}", name)
+        used = tuple(self.items.values())
+        name = naming("\n".join((*used, says)), self.names.taken)
+        op = _read(used, f"def {name}{says}", name)
         self._check(op)
         return Composition(op, tuple(self.inputs), tuple(self.results), tuple(self.scalars.items()))
 
@@ -209,12 +209,18 @@ def _definitions(text: str) -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(maxsize=1024)
-def _read(text: str, name: str) -> Operator:
-    """The operator of that name in a text, without calls."""
+def _read(used: tuple[str, ...], define: str, name: str) -> Operator:
+    """The operator that a def means whose calls are of definitions that were read before, without calls."""
     try:
-        found = flattened(operators(text)[name])
+        unit = Unit(tuple(item for text in (*used, define) for item in _parsed(text)))
+        found = flattened(assembled(unit, name, "\n".join((*used, define))))
     except OperatorError as error:
         raise NotComposable(str(error).splitlines()[0]) from None
     if found is None:
         raise NotComposable("their definitions cannot be written as one without calls")
     return found
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> tuple[Define | MonoidNode, ...]:
+    return parse(text).items

@@ -6,10 +6,11 @@ Symbolic affine arithmetic over the sizes; the polyhedral layer re-derives every
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from workbench.lang.algebra.facts import Facts
 from workbench.lang.algebra.normal_form import bound, divide, exact_quotient, is_plain, polynomial
-from workbench.lang.algebra.polynomial import Polynomial, split
+from workbench.lang.algebra.polynomial import Monomial, Polynomial, split
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size
 from workbench.lang.printing.printer import show
@@ -17,6 +18,8 @@ from workbench.lang.ranges.intervals import Interval, lowest
 from workbench.records import record
 
 UNCONDITIONAL, ANNOTATED, GUARDED = 0, 1, 2
+Terms = tuple[tuple[Monomial, int], ...]
+"""Of a polynomial, in their order: equal polynomials may read differently."""
 
 
 @record
@@ -131,5 +134,10 @@ def _open_division(form: Polynomial) -> tuple[Polynomial, Polynomial, Polynomial
 
 def reason_for(read: Expr, subscript: Expr, dimension: int, lower: Polynomial, upper: Polynomial) -> str:
     """Words for the bounds of one access."""
-    bounds = f"{show(bound(lower))} <= {show(subscript)} < {show(bound(upper))}"
-    return f"{show(read)} needs {bounds} in dimension {dimension}"
+    return _reason(read, subscript, dimension, tuple(lower.terms), tuple(upper.terms))
+
+
+@lru_cache(maxsize=1 << 14)
+def _reason(read: Expr, subscript: Expr, dimension: int, lower: Terms, upper: Terms) -> str:
+    low, high = (show(bound(Polynomial(dict(terms)))) for terms in (lower, upper))
+    return f"{show(read)} needs {low} <= {show(subscript)} < {high} in dimension {dimension}"

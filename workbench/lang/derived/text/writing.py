@@ -9,7 +9,7 @@ from dataclasses import replace
 from workbench.errors import OperatorError
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.algebra.polynomial import Polynomial
-from workbench.lang.definitions import operators
+from workbench.lang.definitions import Refused, assembled, attempted, operators
 from workbench.lang.derived.text.source import Source
 from workbench.lang.derived.text.spelling import natural, spelled
 from workbench.lang.dtypes import DType
@@ -74,9 +74,8 @@ class Derived:
         """
         statements = [statement for statement, _ in _all(self.body)]
         every = frozenset((at, r.index) for at, s in enumerate(statements) for r in s.ranges if r.kind != "sequential")
-        try:
-            found = _read(self, every)
-        except OperatorError:
+        found = _attempted(self, every)
+        if isinstance(found, Refused):
             return None
         same = [_bounds(a) == _bounds(b) for a, b in zip(statements, found.statements(), strict=True)]
         return replace(found, doc=self.doc) if all(same) else None
@@ -88,7 +87,21 @@ def _bounds(statement: Statement) -> list[tuple[str, Polynomial, Polynomial]]:
 
 
 def _read(derived: Derived, trimmed: Trimmed) -> Operator:
-    return operators(_Writer(derived, trimmed).text())[derived.name]
+    unit = _Writer(derived, trimmed).unit()
+    return assembled(unit, derived.name, print_unit(unit))
+
+
+def _attempted(derived: Derived, trimmed: Trimmed) -> Operator | Refused:
+    """The text read again, or the statements in which there are problems."""
+    unit = _Writer(derived, trimmed).unit()
+    text = print_unit(unit)
+    found = attempted(unit, derived.name, text)
+    if not isinstance(found, Refused) or found.statements is not None:
+        return found
+    try:
+        return operators(text)[derived.name]
+    except OperatorError as error:
+        return Refused(frozenset(_complained_of(str(error), text, derived.name)))
 
 
 def _spare_ranges(derived: Derived, whole: Operator) -> Trimmed:
@@ -105,20 +118,20 @@ def _spare_ranges(derived: Derived, whole: Operator) -> Trimmed:
 
 def _differing(derived: Derived, whole: Operator, trimmed: Trimmed) -> set[int]:
     """Statements that mean something else, or nothing, without these ranges."""
-    try:
-        shorter = _read(derived, trimmed)
-    except OperatorError as error:
-        return _complained_of(str(error), whole) & {at for at, _ in trimmed} or {at for at, _ in trimmed}
+    shorter = _attempted(derived, trimmed)
+    if isinstance(shorter, Refused):
+        every = {at for at, _ in trimmed}
+        return every.intersection(shorter.statements or ()) or every
     pairs = enumerate(zip(whole.statements(), shorter.statements(), strict=True))
     found = {at for at, (a, b) in pairs if a != b}
     changed = shorter.tensors != whole.tensors or shorter.conditions != whole.conditions
     return found or (set(range(len(list(whole.statements())))) if changed else set())
 
 
-def _complained_of(message: str, whole: Operator) -> set[int]:
+def _complained_of(message: str, text: str, name: str) -> set[int]:
     """The statements in whose lines an error message sees problems: each stands on a line of its own."""
-    lines = whole.text.splitlines()
-    first = next(at for at, line in enumerate(lines) if line.startswith(f"def {whole.name}"))
+    lines = text.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith((f"def {name}(", f"def {name}<")))
     numbers = (at for at, line in enumerate(lines) if at > first and not _LOOP.match(line))
     places = {line: statement for statement, line in enumerate(numbers)}
     named = {int(found) - 1 for found in _LINE.findall(message)}
@@ -135,7 +148,8 @@ class _Writer:
         written = Counter(target.tensor for statement, _ in _all(derived.body) for target in statement.targets)
         self.updated = {name for name, times in written.items() if times > 1}
 
-    def text(self) -> str:
+    def unit(self) -> Unit:
+        """What the text says, as the parser reads it."""
         derived, source = self.derived, self.source
         kind = Name(derived.kind) if derived.kind else None
         generics = (GenericNode(source.variable, kind),) if source.variable else ()
@@ -149,14 +163,13 @@ class _Writer:
             body,
         )
         used = {s.reduction.name for s, _ in _all(derived.body) if isinstance(s.reduction, Monoid)}
-        monoids = tuple(monoid for monoid in source.monoids if monoid.name.name in used)
-        return print_unit(Unit((*monoids, define)))
+        monoids = tuple(monoid for monoid in source.monoids if monoid.name.name in used) if used else ()
+        return Unit((*monoids, define))
 
     def _parameter(self, name: str) -> Parameter:
-        for parameter in self.source.define.parameters:
-            if parameter.name.name == name and name not in self.derived.tensors:
-                return parameter
-        return Parameter(self._type(self.derived.tensors[name]), Name(name))
+        if name in self.derived.tensors:
+            return Parameter(self._type(self.derived.tensors[name]), Name(name))
+        return next(parameter for parameter in self.source.define.parameters if parameter.name.name == name)
 
     def _output(self, name: str) -> Parameter:
         kind = self._type(self.derived.tensors[name]) if name in self.derived.annotated else None
