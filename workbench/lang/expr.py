@@ -124,7 +124,8 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        if below := children(node):
+            stack.extend(below[::-1])
 
 
 def rebuild(expr: Expr, operands: tuple[Expr, ...]) -> Expr:

@@ -42,6 +42,8 @@ def is_unknown(name: str) -> bool:
 
 def names_in(of: Dimension) -> list[str]:
     """Names of the sizes that occur in order of occurrence, those inside divisions, minima and maxima included."""
+    if of.constant is not None:
+        return []
     return list(dict.fromkeys(node.name for part in of.atoms for node in walk(part) if isinstance(node, Size)))
 
 
