@@ -55,7 +55,7 @@ def instance(text: str, name: str, *, strict: bool) -> Operator:
 
 @record(slots=True)
 class Refused:
-    """That a def means nothing, and in which of its statements there are problems, counted from 0 (None: ask the text)."""
+    """That a def means nothing, and in which of its statements problems are, counted from 0 (None: ask the text)."""
 
     statements: frozenset[int] | None
 

@@ -236,6 +236,7 @@ def _differing(relation: str, sources: int, targets: int) -> Mapping[tuple[int, 
     pairs = isl.parse_map(relation)
     found = {}
     for i, j in product(range(sources), range(targets)):
-        equal = pairs.equate(isl.dim.in_, i, isl.dim.out, j)
-        found[i, j] = "" if pairs.is_subset(equal) else isl.text_of(pairs.subtract(equal).params().coalesce())
+        ends = isl.dim.in_, i, isl.dim.out, j
+        sizes = pairs.order_lt(*ends).params().union(pairs.order_gt(*ends).params())
+        found[i, j] = "" if sizes.is_empty() else isl.text_of(sizes.coalesce())
     return found

@@ -125,6 +125,8 @@ class Unifier:
 
     def resolved_dimension(self, of: Dimension) -> Dimension:
         """The dimension with what is known put in."""
+        if of.constant is not None:
+            return of
         first = of
         while found := {name: self._dimension(name) for name in symbols(of) if name in self.known}:
             of = replaced(of, found)
@@ -214,9 +216,9 @@ class Unifier:
     def equate(self, a: Dimension, b: Dimension) -> None:
         """Make two dimensions equal: solve for an unknown, wait, or leave a check to the run; or Mismatch."""
         left, right = self.resolved_dimension(a), self.resolved_dimension(b)
-        difference = left - right
-        if not difference:
+        if left == right:
             return
+        difference = left - right
         if never_zero(difference):
             raise Mismatch
         unknown = [name for name in names_in(difference) if is_unknown(name)]

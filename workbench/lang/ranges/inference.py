@@ -60,11 +60,12 @@ class Inference:
         return False
 
     def _solve(self, tier: int) -> dict[str, tuple[Interval, list[str]]]:
-        bounds = [(c, self.eliminate(c.form)) for c in self.constraints if c.tier <= tier]
+        least = [(c, self.eliminate(c.form)) for c in self.constraints if c.tier <= tier]
+        bounds = [(c, form, form.indices) for c, form in least if form is not None]
         return {
             index: solution
             for index in self.unsolved
-            if (solution := self._intersect(index, [(c, form) for c, form in bounds if form is not None]))
+            if (solution := self._intersect(index, [(c, form) for c, form, own in bounds if own == {index}]))
         }
 
     def eliminate(self, form: Polynomial) -> Polynomial | None:
@@ -86,7 +87,7 @@ class Inference:
         uppers: list[Polynomial] = []
         reasons: list[str] = []
         for constraint, form in bounds:
-            if form.indices == {index} and (parts := split(form, Index(index, INT64))):
+            if parts := split(form, Index(index, INT64)):
                 factor, rest = parts
                 sign = self._sign(factor)
                 if sign > 0:

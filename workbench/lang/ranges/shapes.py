@@ -40,6 +40,8 @@ def record_write(
 
 
 def _extent(facts: Facts, subscript: Expr, intervals: dict[str, Interval]) -> tuple[Polynomial, Polynomial] | None:
+    if isinstance(subscript, Index) and not (own := intervals[subscript.name]).indices:
+        return own.lower, own.upper
     if not is_plain(subscript):
         return None
     form = polynomial(subscript)

@@ -8,6 +8,7 @@ another solution as good.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -50,19 +51,17 @@ def least(tables: Iterable[Table]) -> Least | None:
     >>> dict(found.chosen), found.cost, found.gap
     ({'b': 0, 'a': 0}, 3.0, 2.0)
     """
-    waiting, decided = list(tables), []
+    waiting, decided = _Waiting(tables), []
     cost, gap = 0.0, np.inf
-    while waiting:
-        choice = _next(waiting)
-        own = [each for each in waiting if choice in each.choices]
-        waiting = [each for each in waiting if choice not in each.choices]
-        joined = _joined(own, choice)
+    while waiting.tables:
+        choice = waiting.next()
+        joined = _joined(waiting.without(choice), choice)
         if joined is None:
             return None
         left, argument = _without_last(joined)
         decided.append((choice, left.choices, argument))
         if left.choices:
-            waiting.append(left)
+            waiting.add(left)
         elif not np.isfinite(left.best):
             return None
         else:
@@ -70,13 +69,42 @@ def least(tables: Iterable[Table]) -> Least | None:
     return Least(_chosen(decided), cost, gap)
 
 
-def _next(tables: Sequence[Table]) -> Hashable:
-    """The choice whose tables have the fewest others."""
-    near: dict[Hashable, set[Hashable]] = {}
-    for each in tables:
-        for choice in each.choices:
-            near.setdefault(choice, set()).update(each.choices)
-    return min(near, key=lambda choice: len(near[choice]))
+class _Waiting:
+    """The tables that are left, by choice, and the choices by how many others stand in their tables."""
+
+    def __init__(self, tables: Iterable[Table]) -> None:
+        self.tables: dict[Hashable, list[Table]] = {}
+        self.place: dict[Hashable, int] = {}
+        for each in tables:
+            for choice in each.choices:
+                self.tables.setdefault(choice, []).append(each)
+                self.place.setdefault(choice, len(self.place))
+        self.heap = [self._entry(choice) for choice in self.tables]
+        heapify(self.heap)
+
+    def _entry(self, choice: Hashable) -> tuple[int, int, Hashable]:
+        return len({other for each in self.tables[choice] for other in each.choices}), self.place[choice], choice
+
+    def next(self) -> Hashable:
+        """The choice whose tables have the fewest others."""
+        while True:
+            entry = heappop(self.heap)
+            if entry[2] in self.tables and self._entry(entry[2]) == entry:
+                return entry[2]
+
+    def without(self, choice: Hashable) -> list[Table]:
+        """The tables of a choice, which are then no longer there."""
+        own = self.tables.pop(choice)
+        for other in {c for each in own for c in each.choices} - {choice}:
+            self.tables[other] = [each for each in self.tables[other] if choice not in each.choices]
+        return own
+
+    def add(self, table: Table) -> None:
+        """One more; the choices of it may now have fewer others, or more."""
+        for choice in table.choices:
+            self.tables[choice].append(table)
+        for choice in table.choices:
+            heappush(self.heap, self._entry(choice))
 
 
 def _joined(tables: Sequence[Table], last: Hashable) -> Table | None:
