@@ -216,7 +216,7 @@ class Unifier:
     def equate(self, a: Dimension, b: Dimension) -> None:
         """Make two dimensions equal: solve for an unknown, wait, or leave a check to the run; or Mismatch."""
         left, right = self.resolved_dimension(a), self.resolved_dimension(b)
-        if left == right:
+        if left == right or self._told(left, right) or self._told(right, left):
             return
         difference = left - right
         if never_zero(difference):
@@ -226,6 +226,15 @@ class Unifier:
             self.checks.append(Equation(left, right, self.place))
         elif not any(self._solved(difference, name) for name in unknown):
             self.open.append(Equation(left, right, self.place))
+
+    def _told(self, unknown: Dimension, by: Dimension) -> bool:
+        """Whether an unknown is told by a number or by a name, which needs no solving; it then is known."""
+        name, other = unknown.only_atom(), by.only_atom()
+        plain = isinstance(other, Size) and not is_unknown(other.name)
+        if not (plain or (by.constant or -1) > 0) or not (isinstance(name, Size) and is_unknown(name.name)):
+            return False
+        self.known[name.name] = by
+        return True
 
     def _solved(self, difference: Dimension, name: str) -> bool:
         """Whether the equation tells this unknown, which then is known."""

@@ -97,6 +97,8 @@ def is_covered(facts: Facts, box: Box, covered: list[Box]) -> bool:
     """Whether the boxes of `covered` are proved to fill `box`: one does, or a chain along one dimension."""
     if not box:
         return bool(covered)
+    if box in covered and facts.largest([*box[0]]) == box[0][1]:
+        return True
     return any(_chain(facts, box, covered, dimension) for dimension in range(len(box)))
 
 
