@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import cached_property
+from itertools import count
 
 from workbench.errors import OperatorError
 from workbench.lang.algebra.normal_form import polynomial
@@ -60,6 +62,11 @@ class Derived:
     annotated: frozenset[str] = frozenset()
     kind: str | None = "floats"
 
+    @cached_property
+    def unit(self) -> Unit:
+        """The program as the parser reads it, with every range."""
+        return _Writer(self).unit()
+
     def operator(self) -> Operator:
         """The text read again, with ranges that the language infers by itself left out."""
         whole = _read(self, frozenset())
@@ -87,13 +94,13 @@ def _bounds(statement: Statement) -> list[tuple[str, Polynomial, Polynomial]]:
 
 
 def _read(derived: Derived, trimmed: Trimmed) -> Operator:
-    unit = _Writer(derived, trimmed).unit()
+    unit = _without(derived.unit, trimmed)
     return assembled(unit, derived.name, print_unit(unit))
 
 
 def _attempted(derived: Derived, trimmed: Trimmed) -> Operator | Refused:
     """The text read again, or the statements in which there are problems."""
-    unit = _Writer(derived, trimmed).unit()
+    unit = _without(derived.unit, trimmed)
     text = print_unit(unit)
     found = attempted(unit, derived.name, text)
     if not isinstance(found, Refused) or found.statements is not None:
@@ -102,6 +109,23 @@ def _attempted(derived: Derived, trimmed: Trimmed) -> Operator | Refused:
         return operators(text)[derived.name]
     except OperatorError as error:
         return Refused(frozenset(_complained_of(str(error), text, derived.name)))
+
+
+def _without(unit: Unit, trimmed: Trimmed) -> Unit:
+    """The unit without these ranges."""
+    numbers = count()
+
+    def shortened(step: StepNode) -> StepNode:
+        if isinstance(step, ForStep):
+            return replace(step, body=tuple(map(shortened, step.body)))
+        assert isinstance(step, Assign)
+        at = next(numbers)
+        kept = tuple(c for c in step.clauses if isinstance(c, RangeClause) and (at, c.index.name) not in trimmed)
+        return replace(step, clauses=kept)
+
+    *others, define = unit.items
+    assert isinstance(define, Define)
+    return Unit((*others, replace(define, body=tuple(map(shortened, define.body)))))
 
 
 def _spare_ranges(derived: Derived, whole: Operator) -> Trimmed:
@@ -141,10 +165,9 @@ def _complained_of(message: str, text: str, name: str) -> set[int]:
 class _Writer:
     """Prints one program; remembers which temporaries have their type by now."""
 
-    def __init__(self, derived: Derived, trimmed: Trimmed) -> None:
-        self.derived, self.source, self.trimmed = derived, derived.source, trimmed
+    def __init__(self, derived: Derived) -> None:
+        self.derived, self.source = derived, derived.source
         self.typed = {*derived.parameters, *derived.annotated}
-        self.count = 0
         written = Counter(target.tensor for statement, _ in _all(derived.body) for target in statement.targets)
         self.updated = {name for name, times in written.items() if times > 1}
 
@@ -186,15 +209,12 @@ class _Writer:
         return self._statement(step)
 
     def _statement(self, statement: Statement) -> Assign:
-        at, self.count = self.count, self.count + 1
         values = tuple(self._value(statement, n) for n in range(len(statement.targets)))
         self.typed |= {target.tensor for target in statement.targets}
         targets = tuple(
             TargetNode(Name(t.tensor), tuple(self._term(spelled(s)) for s in t.subscripts)) for t in statement.targets
         )
-        clauses: tuple[Clause, ...] = tuple(
-            _clause(r) for r in statement.ranges if r.kind != "sequential" and (at, r.index) not in self.trimmed
-        )
+        clauses: tuple[Clause, ...] = tuple(_clause(r) for r in statement.ranges if r.kind != "sequential")
         word, is_tuple = _operation(statement)
         return Assign(targets, Name(word), values, clauses, is_tuple)
 
