@@ -54,9 +54,10 @@ WITHIN = {
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
     "graph": "terms typing.datatypes forms text forms.keys typing evaluation tracing gradients models building saving"
-    " importing memory fusion.call_graph fusion.patterns fusion.loop_axes fusion.flattening fusion.composing"
-    " fusion.footprints fusion.groups fusion.sharing fusion.relay_groups fusion.legal_groups fusion.results"
-    " fusion passes.support.model_pass passes.support passes.support.partial.values passes.support.partial.calling"
+    " importing memory fusion.call_graph fusion.patterns fusion.open_sizes fusion.loop_axes fusion.flattening"
+    " fusion.composing fusion.footprints fusion.groups fusion.sharing fusion.relay_groups fusion.legal_groups"
+    " fusion.results fusion passes.support.model_pass passes.support passes.support.partial.values"
+    " passes.support.partial.calling"
     " passes.support.partial.writing passes.support.partial.evaluator passes optimizing running.recording"
     " running.profiling.watches running engines.sites engines.subgraphs engines.same_definition engines.patterns"
     " engines.engine_records engines.regions.blocks engines.regions.taking engines.regions.by_rules"

@@ -8,6 +8,8 @@ addresses of generated code are the same nodes with dtype int64.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Any
 
 from workbench.lang.dtypes import BOOL, INT32, DType
 from workbench.records import Hashed, record
@@ -103,19 +105,21 @@ COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """Direct operands, in order of evaluation."""
-    match expr:
-        case Const() | Size() | Index():
-            return ()
-        case Read(_, subscripts, _):
-            return subscripts
-        case Unary(_, a, _) | Cast(a, _):
-            return (a,)
-        case Binary(_, a, b, _):
-            return (a, b)
-        case Select(c, a, b, _):
-            return (c, a, b)
-        case Call(_, arguments, _):
-            return arguments
+    return _CHILDREN[type(expr)](expr)
+
+
+# A table rather than a match: every walk asks every node.
+_CHILDREN: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
+    Const: lambda expr: (),
+    Size: lambda expr: (),
+    Index: lambda expr: (),
+    Read: attrgetter("subscripts"),
+    Unary: lambda expr: (expr.operand,),
+    Binary: attrgetter("left", "right"),
+    Select: attrgetter("condition", "then", "otherwise"),
+    Call: attrgetter("arguments"),
+    Cast: lambda expr: (expr.operand,),
+}
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
@@ -124,7 +128,8 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        if below := children(node):
+            stack.extend(below[::-1])
 
 
 def rebuild(expr: Expr, operands: tuple[Expr, ...]) -> Expr:

@@ -9,22 +9,25 @@ from functools import lru_cache
 from workbench.errors import OperatorError
 from workbench.graph.fusion.call_graph import CallGraph, Slot, Value, operator_of
 from workbench.graph.fusion.flattening import flattened
-from workbench.graph.terms.dimensions import Dimension, dimension, is_unknown, replaced, shown, symbols
-from workbench.graph.terms.nodes import Call, Term
+from workbench.graph.terms.dimensions import Dimension, dimension, is_unknown, replaced, symbols
+from workbench.graph.terms.nodes import Call
+from workbench.graph.terms.nodes import Term as Node
 from workbench.graph.terms.types import TensorType, TupleType, Type
 from workbench.graph.typing.signatures import signature
+from workbench.lang.algebra.polynomial import expression
 from workbench.lang.builtins import BUILTINS
-from workbench.lang.definitions import operators
+from workbench.lang.definitions import assembled
 from workbench.lang.derived.text.source import KEYWORDS, Names
 from workbench.lang.dtypes import ALIASES, DTYPES, DType
 from workbench.lang.operator import Operator
-from workbench.lang.printing.printer import print_unit, type_name
+from workbench.lang.printing.printer import print_parameter, print_statement, print_unit, surface, type_name
 from workbench.lang.scopes.scope import WORDS
 from workbench.lang.syntax.parser import parse
-from workbench.lang.syntax.syntax import Unit
+from workbench.lang.syntax.syntax import Assign, CallStep, Define, Parameter, TargetNode, TypeNode, Unit
+from workbench.lang.syntax.terms import Apply, Name, Term
 from workbench.records import record
 
-Types = dict[Term, Type]
+Types = dict[Node, Type]
 _RESERVED = frozenset({*WORDS, *KEYWORDS, *BUILTINS, *DTYPES, *ALIASES})
 
 
@@ -107,15 +110,24 @@ class _Composing:
         for call in self.calls:
             for slot, output in zip(self.graph.results(call), operator_of(call).outputs, strict=True):
                 self.words[slot] = self.names(output)
-        lines = [self._line(call) for call in self.calls]
-        parameters += [f"int32 {name}" for name in self.scalars]
-        outputs = ", ".join(self.words[slot] for slot in self.results)
-        says = f"({', '.join(parameters)}) -> ({outputs}) {{\n" + "\n".join(lines) + "\n}"
-        used = "\n".join(self.items.values())
-        name = naming(f"{used}\n{says}", self.names.taken)
-        op = _read(f"{used}\ndef {name}{says}", name)
+        parameters += [Parameter(TypeNode(Name("int32"), ()), Name(name)) for name in self.scalars]
+        outputs = tuple(Parameter(None, Name(self.words[slot])) for slot in self.results)
+        body = tuple(self._step(call) for call in self.calls)
+        op = self._read(naming, tuple(parameters), outputs, body)
         self._check(op)
         return Composition(op, tuple(self.inputs), tuple(self.results), tuple(self.scalars.items()))
+
+    def _read(
+        self, naming: Naming, parameters: tuple[Parameter, ...], outputs: tuple[Parameter, ...],
+        body: tuple[Assign | CallStep, ...],
+    ) -> Operator:  # fmt: skip
+        """What the def of these parts means, without calls."""
+        used = tuple(self.items.values())
+        says = f"{_listed(parameters)} -> {_listed(outputs)} {{\n" + "\n".join(map(print_statement, body)) + "\n}"
+        name = naming("\n".join((*used, says)), self.names.taken)
+        define = Define(Name(name), (), parameters, outputs, (), body)
+        unit = Unit((*(item for text in used for item in parse(text).items), define))
+        return _without_calls(unit, name, "\n".join((*used, f"def {name}{says}")))
 
     # --- dimensions
 
@@ -145,14 +157,16 @@ class _Composing:
         assert isinstance(found, TensorType)
         return found
 
-    # --- text
+    # --- parts of the def
 
-    def _parameter(self, value: Value) -> str:
+    def _parameter(self, value: Value) -> Parameter:
         of = self._tensor(value)
         assert isinstance(of.element, DType)
         word = self.words[value] = self.names(self._wanted(value))
-        dims = ", ".join(shown(self._dimension(dim)) for dim in of.dims)
-        return f"{type_name(of.element)}{f'({dims})' if of.dims else ''} {word}"
+        return Parameter(TypeNode(Name(type_name(of.element)), tuple(map(self._term, of.dims))), Name(word))
+
+    def _term(self, dim: Dimension) -> Term:
+        return surface(expression(self._dimension(dim)))
 
     def _wanted(self, value: Value) -> str:
         """What the first operator that takes the value calls it: calls of other values are of the same definition."""
@@ -162,14 +176,16 @@ class _Composing:
                     return name.name
         raise AssertionError(value)
 
-    def _line(self, call: Call) -> str:
+    def _step(self, call: Call) -> Assign | CallStep:
         op = operator_of(call)
         pairs = zip(signature(op).parameters, self.graph.arguments[call], strict=True)
-        given = {parameter.name: self.words[value] for parameter, value in pairs}
-        given |= {name: shown(self._dimension(size)) for name, size in call.sizes}
-        results = [self.words[slot] for slot in self.graph.results(call)]
-        left = results[0] if len(results) == 1 else f"({', '.join(results)})"
-        return f"{left} = {op.name}({', '.join(given[name] for name in op.parameters)})"
+        given: dict[str, Term] = {parameter.name: Name(self.words[value]) for parameter, value in pairs}
+        given |= {name: self._term(size) for name, size in call.sizes}
+        results = tuple(TargetNode(Name(self.words[slot]), ()) for slot in self.graph.results(call))
+        arguments = tuple(given[name] for name in op.parameters)
+        if len(results) > 1:
+            return CallStep(results, Name(op.name), arguments)
+        return Assign(results, Name("="), (Apply(Name(op.name), arguments),), ())
 
     def _check(self, op: Operator) -> None:
         """The results must be what the calls' are."""
@@ -208,13 +224,18 @@ def _definitions(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((item.name.name, print_unit(Unit((item,)))) for item in parse(text).items)
 
 
-@lru_cache(maxsize=1024)
-def _read(text: str, name: str) -> Operator:
-    """The operator of that name in a text, without calls."""
+def _listed(parameters: Iterable[Parameter]) -> str:
+    return f"({', '.join(map(print_parameter, parameters))})"
+
+
+def _without_calls(unit: Unit, name: str, text: str) -> Operator:
     try:
-        found = flattened(operators(text)[name])
+        found = _flattened(assembled(unit, name, text))
     except OperatorError as error:
         raise NotComposable(str(error).splitlines()[0]) from None
     if found is None:
         raise NotComposable("their definitions cannot be written as one without calls")
     return found
+
+
+_flattened = lru_cache(maxsize=1024)(flattened)

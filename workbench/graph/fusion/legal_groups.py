@@ -54,6 +54,7 @@ class _Greedy:
         self.home = {call: GrowingGroup([call]) for call in graph.calls}
         self.alone = {call: why_alone(call, graph, types) for call in graph.calls}
         self.facts: dict[Call, LoopAxes] = {}
+        self.judged: dict[tuple[tuple[Call, ...], Slot], GrowingGroup | str] = {}
         for call in graph.calls:
             self._read(call)
 
@@ -112,8 +113,9 @@ class _Greedy:
             raise _Refused("together they are too long for one kernel")
         if between := self._leads_back(a, b):
             raise _Refused(f"{between} stands between them, and is not part of the group")
-        group = self._judged(calls, self._slot(producer, consumer))
-        name, saved = self._name(self._slot(producer, consumer)), group.saved - a.saved - b.saved
+        slot = self._slot(producer, consumer)
+        group = self._judged_once(tuple(calls), slot)
+        name, saved = self._name(slot), group.saved - a.saved - b.saved
         if saved <= 0:
             raise _Refused(f"{name} saves less than other values would cost")
         return group
@@ -147,6 +149,18 @@ class _Greedy:
         return [(self.home[user], user) for user in users if self.home[user] is not group]
 
     # --- what is saved
+
+    def _judged_once(self, calls: tuple[Call, ...], asked: Slot) -> GrowingGroup:
+        """The same calls are tried again and again while others around them are merged."""
+        if (calls, asked) not in self.judged:
+            try:
+                self.judged[calls, asked] = self._judged(calls, asked)
+            except _Refused as why:
+                self.judged[calls, asked] = str(why)
+        found = self.judged[calls, asked]
+        if isinstance(found, str):
+            raise _Refused(found)
+        return GrowingGroup(list(found.calls), found.kept, found.saved)
 
     def _judged(self, calls: Sequence[Call], asked: Slot) -> GrowingGroup:
         """The group with what it saves; _Refused if the value that was asked for would go through memory even so."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import product
 
-from workbench.errors import LoweringError
+from workbench.graph.fusion.open_sizes import Sizes, occurs, program_at
 from workbench.graph.fusion.patterns import is_product
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Expr, Index, index_names, reads
 from workbench.lang.operator import For, Operator, Statement
 from workbench.poly.dependence.flow import dependences
-from workbench.poly.lowering import lower
 from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.sets import isl
 from workbench.records import record
@@ -64,22 +64,13 @@ class LoopAxes:
 
 
 @lru_cache(maxsize=1024)
-def loop_axes(op: Operator, sizes: tuple[tuple[str, int], ...] = ()) -> LoopAxes | None:
+def loop_axes(op: Operator, sizes: Sizes = ()) -> LoopAxes | None:
     """The facts of an operator; None where its subscripts are not affine at these sizes (the others stay open)."""
     statements = list(op.statements())
     if len(statements) == 1 and not isinstance(op.body[0], For) and not _reads_itself(statements[0]):
         return _of_one(op, statements[0], sizes)
-    program = _program(op, sizes)
-    return None if program is None else _of_program(op, program)
-
-
-def _program(op: Operator, sizes: tuple[tuple[str, int], ...]) -> Program | None:
-    for known in ({}, dict(sizes)) if sizes else ({},):
-        try:
-            return lower(op, known)
-        except LoweringError:
-            continue
-    return None
+    found = program_at(op, sizes)
+    return None if found is None else _of_program(op, *found)
 
 
 # --- one statement has no dependences but on itself
@@ -100,7 +91,7 @@ def _reads_itself(statement: Statement) -> bool:
     return bool({t.tensor for t in statement.targets} & {r.tensor for r in reads(*statement.values)})
 
 
-def _of_one(op: Operator, statement: Statement, sizes: tuple[tuple[str, int], ...]) -> LoopAxes:
+def _of_one(op: Operator, statement: Statement, sizes: Sizes) -> LoopAxes:
     name, dims = statement.name, statement.indices()
     taken: dict[str, list[Touch]] = {}
     walks = _Walks(op)
@@ -144,23 +135,35 @@ class _Walks:
         return not any(same)
 
 
-def _is_injective(op: Operator, sizes: tuple[tuple[str, int], ...], tensor: str) -> bool:
+def _is_injective(op: Operator, sizes: Sizes, tensor: str) -> bool:
     """Whether a tensor is read through one access that meets no cell twice."""
-    program = _program(op, sizes)
-    found = [a for s in program.statements for a in s.reads if a.array == tensor] if program is not None else []
-    return len(found) == 1 and found[0].exact and _meets_once(found[0].relation)
+    found = program_at(op, sizes)
+    if found is None:
+        return False
+    program, known = found
+    own = [a for s in program.statements for a in s.reads if a.array == tensor]
+    return len(own) == 1 and own[0].exact and _meets_once(own[0].relation, known)
+
+
+def _meets_once(relation: str, known: Sizes) -> bool:
+    return not occurs(_meets_twice(relation), known)
 
 
 @lru_cache(maxsize=4096)
 @isl.guarded
-def _meets_once(relation: str) -> bool:
-    return bool(isl.parse_map(relation).is_injective())
+def _meets_twice(relation: str) -> str:
+    """The sizes at which two instances meet one cell (isl text; nothing for none)."""
+    touched = isl.parse_map(relation)
+    if touched.is_injective():
+        return ""
+    twice = touched.apply_range(touched.reverse())
+    return isl.text_of(twice.subtract(twice.identity(twice.get_space())).params().coalesce())
 
 
 # --- several statements: dependences as the polyhedral program has them
 
 
-def _of_program(op: Operator, program: Program) -> LoopAxes:
+def _of_program(op: Operator, program: Program, known: Sizes) -> LoopAxes:
     read: dict[str, list[Touch]] = {}
     written: dict[str, list[Touch]] = {}
     walks = _Walks(op)
@@ -170,7 +173,7 @@ def _of_program(op: Operator, program: Program) -> LoopAxes:
             if access.kind == "write":
                 written.setdefault(access.array, []).append(Touch(statement.id, axes, True))
             elif not access.accumulates:
-                touch = Touch(statement.id, axes, _meets_each_once(statement, access))
+                touch = Touch(statement.id, axes, _meets_each_once(statement, access, known))
                 read.setdefault(access.array, []).append(touch)
     for name, tensor in op.tensors.items():
         if tensor.rank == 0 and tensor.role == "input":
@@ -180,7 +183,7 @@ def _of_program(op: Operator, program: Program) -> LoopAxes:
     across = {s.name for s in op.statements() if _is_across(s)}
     return LoopAxes(
         {s.id: s.dims for s in program.statements},
-        tuple(_links(program)),
+        tuple(_links(program, known)),
         {name: tuple(dict.fromkeys(each)) for name, each in read.items()},
         {name: tuple(dict.fromkeys(each)) for name, each in written.items()},
         frozenset(_pure(program, written)),
@@ -190,9 +193,11 @@ def _of_program(op: Operator, program: Program) -> LoopAxes:
     )
 
 
-def _meets_each_once(statement: ProgramStatement, access: Access) -> bool:
+def _meets_each_once(statement: ProgramStatement, access: Access, known: Sizes) -> bool:
     plain = _plain(access.subscripts)
-    return set(plain) >= set(statement.dims) or (None in plain and access.exact and _meets_once(access.relation))
+    if set(plain) >= set(statement.dims):
+        return True
+    return None in plain and access.exact and _meets_once(access.relation, known)
 
 
 def _pure(program: Program, written: Mapping[str, list[Touch]]) -> Iterable[str]:
@@ -204,21 +209,34 @@ def _pure(program: Program, written: Mapping[str, list[Touch]]) -> Iterable[str]
             yield statement.id
 
 
-def _links(program: Program) -> Iterable[Link]:
+def _links(program: Program, known: Sizes) -> Iterable[Link]:
     for d in dependences(program):
-        if d.kind != "reduction":
+        if d.kind != "reduction" and (not known or occurs(_sizes_of(d.relation), known)):
             source, target = program.statement(d.source), program.statement(d.target)
-            yield Link(d.source, d.target, _equal(d.relation, source.dims, target.dims))
+            yield Link(d.source, d.target, _equal(d.relation, source.dims, target.dims, known))
 
 
 @lru_cache(maxsize=4096)
 @isl.guarded
-def _equal(relation: str, source: tuple[str, ...], target: tuple[str, ...]) -> Pairs:
+def _sizes_of(relation: str) -> str:
+    """The sizes at which some pair is in a relation (isl text)."""
+    return isl.text_of(isl.parse_map(relation).params().coalesce())
+
+
+def _equal(relation: str, source: tuple[str, ...], target: tuple[str, ...], known: Sizes = ()) -> Pairs:
     """The dimensions that are equal in every pair of a relation."""
+    differing = _differing(relation, len(source), len(target))
+    return frozenset((source[i], target[j]) for (i, j), sizes in differing.items() if not occurs(sizes, known))
+
+
+@lru_cache(maxsize=4096)
+@isl.guarded
+def _differing(relation: str, sources: int, targets: int) -> Mapping[tuple[int, int], str]:
+    """The sizes at which two dimensions are not equal in some pair of a relation (isl text; nothing for none)."""
     pairs = isl.parse_map(relation)
-    return frozenset(
-        (a, b)
-        for i, a in enumerate(source)
-        for j, b in enumerate(target)
-        if pairs.is_subset(pairs.equate(isl.dim.in_, i, isl.dim.out, j))
-    )
+    found = {}
+    for i, j in product(range(sources), range(targets)):
+        ends = isl.dim.in_, i, isl.dim.out, j
+        sizes = pairs.order_lt(*ends).params().union(pairs.order_gt(*ends).params())
+        found[i, j] = "" if sizes.is_empty() else isl.text_of(sizes.coalesce())
+    return found

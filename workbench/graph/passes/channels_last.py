@@ -42,8 +42,8 @@ class ChannelsLast(ModelPass):
     before → after:  conv(x, W)[n,f,y,x]   →   transpose(conv'(x, W')[n,y,x,f])
 
     So neighbours in memory are channels: a register holds sums of neighbouring filters and stores them as they are, and
-    a window of each channel by itself has full lanes however short a row of the picture is.  Nothing is measured: an
-    integer program takes the orders in which the fewest cells are moved, stored or read across memory.
+    a window of each channel by itself has full lanes however short a row of the picture is.  Nothing is measured: it
+    takes the orders in which the fewest cells are moved, stored or read across memory.
     """
 
     def apply(self, model: Model) -> Model:

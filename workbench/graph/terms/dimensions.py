@@ -42,7 +42,13 @@ def is_unknown(name: str) -> bool:
 
 def names_in(of: Dimension) -> list[str]:
     """Names of the sizes that occur in order of occurrence, those inside divisions, minima and maxima included."""
-    return list(dict.fromkeys(node.name for part in of.atoms for node in walk(part) if isinstance(node, Size)))
+    found: dict[str, None] = {}
+    for part in of.atoms:
+        if isinstance(part, Size):
+            found[part.name] = None
+        else:
+            found |= dict.fromkeys(node.name for node in walk(part) if isinstance(node, Size))
+    return list(found)
 
 
 def symbols(of: Dimension) -> set[str]:
@@ -52,11 +58,11 @@ def symbols(of: Dimension) -> set[str]:
 
 def replaced(of: Dimension, values: Mapping[str, Dimension]) -> Dimension:
     """The dimension with some of its names replaced."""
-    if symbols(of).isdisjoint(values):
-        return of
     name = of.only_atom()
     if isinstance(name, Size):
-        return values[name.name]
+        return values.get(name.name, of)
+    if of.constant is not None or symbols(of).isdisjoint(values):
+        return of
     return polynomial(substitute(expression(of), {name: expression(value) for name, value in values.items()}))
 
 

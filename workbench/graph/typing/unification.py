@@ -125,6 +125,8 @@ class Unifier:
 
     def resolved_dimension(self, of: Dimension) -> Dimension:
         """The dimension with what is known put in."""
+        if of.constant is not None:
+            return of
         first = of
         while found := {name: self._dimension(name) for name in symbols(of) if name in self.known}:
             of = replaced(of, found)
@@ -214,9 +216,9 @@ class Unifier:
     def equate(self, a: Dimension, b: Dimension) -> None:
         """Make two dimensions equal: solve for an unknown, wait, or leave a check to the run; or Mismatch."""
         left, right = self.resolved_dimension(a), self.resolved_dimension(b)
-        difference = left - right
-        if not difference:
+        if left == right or self._told(left, right) or self._told(right, left):
             return
+        difference = left - right
         if never_zero(difference):
             raise Mismatch
         unknown = [name for name in names_in(difference) if is_unknown(name)]
@@ -224,6 +226,15 @@ class Unifier:
             self.checks.append(Equation(left, right, self.place))
         elif not any(self._solved(difference, name) for name in unknown):
             self.open.append(Equation(left, right, self.place))
+
+    def _told(self, unknown: Dimension, by: Dimension) -> bool:
+        """Whether an unknown is told by a number or by a name, which needs no solving; it then is known."""
+        name, other = unknown.only_atom(), by.only_atom()
+        plain = isinstance(other, Size) and not is_unknown(other.name)
+        if not (plain or (by.constant or -1) > 0) or not (isinstance(name, Size) and is_unknown(name.name)):
+            return False
+        self.known[name.name] = by
+        return True
 
     def _solved(self, difference: Dimension, name: str) -> bool:
         """Whether the equation tells this unknown, which then is known."""

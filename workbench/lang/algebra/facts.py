@@ -88,6 +88,10 @@ class Facts:
         return extreme("max", self._contenders(candidates, 1))
 
     def _contenders(self, candidates: list[Polynomial], sign: int) -> list[Polynomial]:
+        numbers = [candidate.constant for candidate in candidates]
+        known = [number * sign for number in numbers if number is not None]
+        if len(known) == len(candidates) > 0:
+            return [candidates[known.index(max(known))]]
         kept: list[Polynomial] = []
         for at, candidate in enumerate(candidates):
             rivals = kept + candidates[at + 1 :]

@@ -83,11 +83,12 @@ class Polynomial:
     def indices(self) -> set[str]:
         """Names of the iteration variables that occur, inside atoms as well."""
         names: set[str] = set()
-        for part in self.atoms:
-            if isinstance(part, Index):
-                names.add(part.name)
-            elif not isinstance(part, Size):
-                names |= index_names(part)
+        for monomial in self.coefficients:
+            for part in monomial:
+                if isinstance(part, Index):
+                    names.add(part.name)
+                elif not isinstance(part, Size):
+                    names |= index_names(part)
         return names
 
     def only_atom(self) -> Expr | None:
@@ -168,6 +169,8 @@ def expression(form: Polynomial, dtype: DType = INT64) -> Expr:
     >>> expression(number(3) - atom(Index("i"))) == Binary("-", Const(3, INT64), Index("i", INT64), INT64)
     True
     """
+    if (value := form.constant) is not None:
+        return Const(value, dtype)
     varying = [(monomial, x) for monomial, x in form.terms if monomial]
     fixed = sum(x for monomial, x in form.terms if not monomial)
     ordered = [term for term in varying if term[1] > 0] + [term for term in varying if term[1] < 0]

@@ -6,10 +6,11 @@ Symbolic affine arithmetic over the sizes; the polyhedral layer re-derives every
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from workbench.lang.algebra.facts import Facts
 from workbench.lang.algebra.normal_form import bound, divide, exact_quotient, is_plain, polynomial
-from workbench.lang.algebra.polynomial import Polynomial, split
+from workbench.lang.algebra.polynomial import Monomial, Polynomial, split
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size
 from workbench.lang.printing.printer import show
@@ -17,6 +18,8 @@ from workbench.lang.ranges.intervals import Interval, lowest
 from workbench.records import record
 
 UNCONDITIONAL, ANNOTATED, GUARDED = 0, 1, 2
+Terms = tuple[tuple[Monomial, int], ...]
+"""Of a polynomial, in their order: equal polynomials may read differently."""
 
 
 @record
@@ -57,11 +60,12 @@ class Inference:
         return False
 
     def _solve(self, tier: int) -> dict[str, tuple[Interval, list[str]]]:
-        bounds = [(c, self.eliminate(c.form)) for c in self.constraints if c.tier <= tier]
+        least = [(c, self.eliminate(c.form)) for c in self.constraints if c.tier <= tier]
+        bounds = [(c, form, form.indices) for c, form in least if form is not None]
         return {
             index: solution
             for index in self.unsolved
-            if (solution := self._intersect(index, [(c, form) for c, form in bounds if form is not None]))
+            if (solution := self._intersect(index, [(c, form) for c, form, own in bounds if own == {index}]))
         }
 
     def eliminate(self, form: Polynomial) -> Polynomial | None:
@@ -83,7 +87,7 @@ class Inference:
         uppers: list[Polynomial] = []
         reasons: list[str] = []
         for constraint, form in bounds:
-            if form.indices == {index} and (parts := split(form, Index(index, INT64))):
+            if parts := split(form, Index(index, INT64)):
                 factor, rest = parts
                 sign = self._sign(factor)
                 if sign > 0:
@@ -131,5 +135,10 @@ def _open_division(form: Polynomial) -> tuple[Polynomial, Polynomial, Polynomial
 
 def reason_for(read: Expr, subscript: Expr, dimension: int, lower: Polynomial, upper: Polynomial) -> str:
     """Words for the bounds of one access."""
-    bounds = f"{show(bound(lower))} <= {show(subscript)} < {show(bound(upper))}"
-    return f"{show(read)} needs {bounds} in dimension {dimension}"
+    return _reason(read, subscript, dimension, tuple(lower.terms), tuple(upper.terms))
+
+
+@lru_cache(maxsize=1 << 14)
+def _reason(read: Expr, subscript: Expr, dimension: int, lower: Terms, upper: Terms) -> str:
+    low, high = (show(bound(Polynomial(dict(terms)))) for terms in (lower, upper))
+    return f"{show(read)} needs {low} <= {show(subscript)} < {high} in dimension {dimension}"

@@ -40,6 +40,8 @@ def record_write(
 
 
 def _extent(facts: Facts, subscript: Expr, intervals: dict[str, Interval]) -> tuple[Polynomial, Polynomial] | None:
+    if isinstance(subscript, Index) and not (own := intervals[subscript.name]).indices:
+        return own.lower, own.upper
     if not is_plain(subscript):
         return None
     form = polynomial(subscript)
@@ -95,6 +97,8 @@ def is_covered(facts: Facts, box: Box, covered: list[Box]) -> bool:
     """Whether the boxes of `covered` are proved to fill `box`: one does, or a chain along one dimension."""
     if not box:
         return bool(covered)
+    if box in covered and facts.largest([*box[0]]) == box[0][1]:
+        return True
     return any(_chain(facts, box, covered, dimension) for dimension in range(len(box)))
 
 

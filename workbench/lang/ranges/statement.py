@@ -48,7 +48,8 @@ def infer_ranges(context: Context, draft: Draft) -> tuple[Range, ...]:
     _check_where_ranges(context, draft, solved)
     wanted = ordered_indices((*draft.subscripts[0], *draft.values, *draft.exists))
     unsolved = [index for index in wanted if index not in solved]
-    reads, targets = list(_of_reads(context, draft)), list(_of_targets(context, draft))
+    open_ranges = bool(unsolved)  # accesses are asked only where some range is not told
+    reads, targets = ([*_of_reads(context, draft)], [*_of_targets(context, draft)]) if open_ranges else ([], [])
     inference = Inference([*reads, *targets], unsolved.copy(), solved.copy(), context.facts)
     inference.run()
     if inference.unsolved:
@@ -131,6 +132,8 @@ def _limits_indices(condition: Expr) -> bool:
 
 
 def _check_where_ranges(context: Context, draft: Draft, solved: dict[str, Interval]) -> None:
+    if not draft.local.clauses:
+        return
     used = set(draft.all_indices()) | set(ordered_indices(tuple(draft.exists)))
     for index, clause in draft.local.clauses.items():
         for name in solved[index].indices:

@@ -59,11 +59,12 @@ def _once(context: Context, seen: set[str], name: Name) -> None:
 def _declare_sizes(context: Context, scope: Scope) -> None:
     """Scalars that shape the program, then every other name in a dimension, in order of appearance."""
     define = scope.define
-    shaping = context.shaping.names(define)
     params = {parameter.name.name: parameter for parameter in define.parameters}
     for name, parameter in params.items():
         dtype = element_type(scope, parameter.type.element.name) if parameter.type else None
-        if parameter.type and not parameter.type.dims and name in shaping and dtype and dtype.is_integral:
+        scalar = parameter.type and not parameter.type.dims and dtype and dtype.is_integral
+        if scalar and name in context.shaping.names(define):
+            assert dtype is not None
             wide = dtype.bits + (dtype.kind == "uint") > INT32.bits
             scope.values[name] = Size(name, INT64 if wide else INT32)
     for owner in (*define.parameters, *define.outputs):

@@ -82,6 +82,7 @@ def resolve_steps(context: Context, scope: Scope, steps: tuple[StepNode, ...]) -
             resolved += _resolve_step(context, scope, step)
         except Problem as problem:
             if not isinstance(problem, AlreadyReported):
+                context.diagnostics.failed.append((problem, step))
                 context.diagnostics.add(problem)
             _give_up(scope, step)
     return tuple(resolved)

@@ -29,12 +29,16 @@ class Problem(Exception):
 
 @dataclass
 class Diagnostics:
-    """Problems found so far in one text, and how many statements were resolved; `error` is what they are raised as."""
+    """Problems found so far in one text, and how many statements were resolved; `error` is what they are raised as.
+
+    `failed` are the steps that could not be resolved, each with its problem.
+    """
 
     text: str
     problems: list[Problem] = field(default_factory=list)
     statements: int = 0
     error: type[WorkbenchError] = OperatorError
+    failed: list[tuple[Problem, object]] = field(default_factory=list)
 
     @contextmanager
     def collect(self) -> Iterator[None]:

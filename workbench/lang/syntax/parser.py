@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from lark import Lark, Token, Transformer, UnexpectedInput, v_args
@@ -34,6 +34,7 @@ from workbench.lang.syntax.terms import PRECEDENCE, Apply, Infix, Literal, Name,
 from workbench.lang.syntax.tokens import STATEMENT_MAY_START_AFTER, Retag, closing
 
 
+@lru_cache(maxsize=256)
 def parse(text: str) -> Unit:
     """The definitions of a text; OperatorError lists what is wrong with its syntax."""
     if len(text) > LONGEST_TEXT:

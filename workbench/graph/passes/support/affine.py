@@ -124,23 +124,38 @@ def coefficients(
 ) -> tuple[Any, Any] | None:
     """(a, b) along an axis of so many cells, as float64 vectors; None where the operator refuses.
 
-    They are what its oracle makes of 0 and of 1 in double precision, one cell in every other direction.
+    They are what its oracle makes of 0 and of 1 in double precision, one cell in every other direction; of both at once
+    where the argument has an axis of a length of its own.
     """
     extents = op.tensors[argument].extent
     own = extents[axis]
-    shape = [length if each == own else each.value if isinstance(each, Const) else 1 for each in extents]
+    shape = [length if each == own else int(each.value) if isinstance(each, Const) else 1 for each in extents]
     made = {name: each.astype(np.float64) if each.dtype.kind == "f" else each for name, each in others.items()}
-    found = []
+    beside = _free_axis(op, argument, axis)
     try:
         wide = instantiate(op, dict.fromkeys(op.generic, FLOAT64)) if op.generic else op
-        for value in (0.0, 1.0):
-            element = wide.tensors[argument].dtype.numpy
-            given = {**made, argument: np.full([int(each) for each in shape], value, element)}
-            typed = {
-                name: np.asarray(given[name]).astype(wide.tensors[name].dtype.numpy) for name in inputs_of(op)
-            }
-            found.append(np.asarray(evaluate(wide, **typed, **sizes), np.float64))
+        if beside is None:
+            found = [_evaluated(wide, {**made, argument: np.full(shape, value)}, sizes) for value in (0.0, 1.0)]
+        else:
+            both = np.stack([np.zeros(shape), np.ones(shape)], beside).take(0, beside + 1)
+            found = np.split(_evaluated(wide, {**made, argument: both}, sizes), 2, beside)
     except WorkbenchError:
         return None
     zero, one = (np.moveaxis(each, axis, 0).reshape(length, -1)[:, 0] for each in found)
     return one - zero, zero
+
+
+def _free_axis(op: Operator, argument: str, axis: int) -> int | None:
+    """Another axis of an argument with a length that no other argument has, none of its own, and no scalar tells."""
+    extents = op.tensors[argument].extent
+    others = [each for name in inputs_of(op) if name != argument for each in op.tensors[name].extent]
+    for at, extent in enumerate(extents):
+        alone = [*extents[:at], *extents[at + 1 :], *others]
+        if at != axis and isinstance(extent, Size) and not any(extent in walk(each) for each in alone):
+            return at if extent.name not in op.scalars else None
+    return None
+
+
+def _evaluated(op: Operator, given: Mapping[str, Any], sizes: Mapping[str, Any]) -> Any:
+    typed = {name: np.asarray(given[name]).astype(op.tensors[name].dtype.numpy) for name in inputs_of(op)}
+    return np.asarray(evaluate(op, **typed, **sizes), np.float64)

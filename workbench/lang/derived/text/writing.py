@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import cached_property
+from itertools import count
 
 from workbench.errors import OperatorError
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.algebra.polynomial import Polynomial
-from workbench.lang.definitions import operators
+from workbench.lang.definitions import Refused, assembled, attempted, operators
 from workbench.lang.derived.text.source import Source
 from workbench.lang.derived.text.spelling import natural, spelled
 from workbench.lang.dtypes import DType
@@ -60,6 +62,11 @@ class Derived:
     annotated: frozenset[str] = frozenset()
     kind: str | None = "floats"
 
+    @cached_property
+    def unit(self) -> Unit:
+        """The program as the parser reads it, with every range."""
+        return _Writer(self).unit()
+
     def operator(self) -> Operator:
         """The text read again, with ranges that the language infers by itself left out."""
         whole = _read(self, frozenset())
@@ -74,9 +81,8 @@ class Derived:
         """
         statements = [statement for statement, _ in _all(self.body)]
         every = frozenset((at, r.index) for at, s in enumerate(statements) for r in s.ranges if r.kind != "sequential")
-        try:
-            found = _read(self, every)
-        except OperatorError:
+        found = _attempted(self, every)
+        if isinstance(found, Refused):
             return None
         same = [_bounds(a) == _bounds(b) for a, b in zip(statements, found.statements(), strict=True)]
         return replace(found, doc=self.doc) if all(same) else None
@@ -88,7 +94,38 @@ def _bounds(statement: Statement) -> list[tuple[str, Polynomial, Polynomial]]:
 
 
 def _read(derived: Derived, trimmed: Trimmed) -> Operator:
-    return operators(_Writer(derived, trimmed).text())[derived.name]
+    unit = _without(derived.unit, trimmed)
+    return assembled(unit, derived.name, print_unit(unit))
+
+
+def _attempted(derived: Derived, trimmed: Trimmed) -> Operator | Refused:
+    """The text read again, or the statements in which there are problems."""
+    unit = _without(derived.unit, trimmed)
+    text = print_unit(unit)
+    found = attempted(unit, derived.name, text)
+    if not isinstance(found, Refused) or found.statements is not None:
+        return found
+    try:
+        return operators(text)[derived.name]
+    except OperatorError as error:
+        return Refused(frozenset(_complained_of(str(error), text, derived.name)))
+
+
+def _without(unit: Unit, trimmed: Trimmed) -> Unit:
+    """The unit without these ranges."""
+    numbers = count()
+
+    def shortened(step: StepNode) -> StepNode:
+        if isinstance(step, ForStep):
+            return replace(step, body=tuple(map(shortened, step.body)))
+        assert isinstance(step, Assign)
+        at = next(numbers)
+        kept = tuple(c for c in step.clauses if isinstance(c, RangeClause) and (at, c.index.name) not in trimmed)
+        return replace(step, clauses=kept)
+
+    *others, define = unit.items
+    assert isinstance(define, Define)
+    return Unit((*others, replace(define, body=tuple(map(shortened, define.body)))))
 
 
 def _spare_ranges(derived: Derived, whole: Operator) -> Trimmed:
@@ -105,20 +142,20 @@ def _spare_ranges(derived: Derived, whole: Operator) -> Trimmed:
 
 def _differing(derived: Derived, whole: Operator, trimmed: Trimmed) -> set[int]:
     """Statements that mean something else, or nothing, without these ranges."""
-    try:
-        shorter = _read(derived, trimmed)
-    except OperatorError as error:
-        return _complained_of(str(error), whole) & {at for at, _ in trimmed} or {at for at, _ in trimmed}
+    shorter = _attempted(derived, trimmed)
+    if isinstance(shorter, Refused):
+        every = {at for at, _ in trimmed}
+        return every.intersection(shorter.statements or ()) or every
     pairs = enumerate(zip(whole.statements(), shorter.statements(), strict=True))
     found = {at for at, (a, b) in pairs if a != b}
     changed = shorter.tensors != whole.tensors or shorter.conditions != whole.conditions
     return found or (set(range(len(list(whole.statements())))) if changed else set())
 
 
-def _complained_of(message: str, whole: Operator) -> set[int]:
+def _complained_of(message: str, text: str, name: str) -> set[int]:
     """The statements in whose lines an error message sees problems: each stands on a line of its own."""
-    lines = whole.text.splitlines()
-    first = next(at for at, line in enumerate(lines) if line.startswith(f"def {whole.name}"))
+    lines = text.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith((f"def {name}(", f"def {name}<")))
     numbers = (at for at, line in enumerate(lines) if at > first and not _LOOP.match(line))
     places = {line: statement for statement, line in enumerate(numbers)}
     named = {int(found) - 1 for found in _LINE.findall(message)}
@@ -128,14 +165,14 @@ def _complained_of(message: str, whole: Operator) -> set[int]:
 class _Writer:
     """Prints one program; remembers which temporaries have their type by now."""
 
-    def __init__(self, derived: Derived, trimmed: Trimmed) -> None:
-        self.derived, self.source, self.trimmed = derived, derived.source, trimmed
+    def __init__(self, derived: Derived) -> None:
+        self.derived, self.source = derived, derived.source
         self.typed = {*derived.parameters, *derived.annotated}
-        self.count = 0
         written = Counter(target.tensor for statement, _ in _all(derived.body) for target in statement.targets)
         self.updated = {name for name, times in written.items() if times > 1}
 
-    def text(self) -> str:
+    def unit(self) -> Unit:
+        """What the text says, as the parser reads it."""
         derived, source = self.derived, self.source
         kind = Name(derived.kind) if derived.kind else None
         generics = (GenericNode(source.variable, kind),) if source.variable else ()
@@ -149,14 +186,13 @@ class _Writer:
             body,
         )
         used = {s.reduction.name for s, _ in _all(derived.body) if isinstance(s.reduction, Monoid)}
-        monoids = tuple(monoid for monoid in source.monoids if monoid.name.name in used)
-        return print_unit(Unit((*monoids, define)))
+        monoids = tuple(monoid for monoid in source.monoids if monoid.name.name in used) if used else ()
+        return Unit((*monoids, define))
 
     def _parameter(self, name: str) -> Parameter:
-        for parameter in self.source.define.parameters:
-            if parameter.name.name == name and name not in self.derived.tensors:
-                return parameter
-        return Parameter(self._type(self.derived.tensors[name]), Name(name))
+        if name in self.derived.tensors:
+            return Parameter(self._type(self.derived.tensors[name]), Name(name))
+        return next(parameter for parameter in self.source.define.parameters if parameter.name.name == name)
 
     def _output(self, name: str) -> Parameter:
         kind = self._type(self.derived.tensors[name]) if name in self.derived.annotated else None
@@ -173,15 +209,12 @@ class _Writer:
         return self._statement(step)
 
     def _statement(self, statement: Statement) -> Assign:
-        at, self.count = self.count, self.count + 1
         values = tuple(self._value(statement, n) for n in range(len(statement.targets)))
         self.typed |= {target.tensor for target in statement.targets}
         targets = tuple(
             TargetNode(Name(t.tensor), tuple(self._term(spelled(s)) for s in t.subscripts)) for t in statement.targets
         )
-        clauses: tuple[Clause, ...] = tuple(
-            _clause(r) for r in statement.ranges if r.kind != "sequential" and (at, r.index) not in self.trimmed
-        )
+        clauses: tuple[Clause, ...] = tuple(_clause(r) for r in statement.ranges if r.kind != "sequential")
         word, is_tuple = _operation(statement)
         return Assign(targets, Name(word), values, clauses, is_tuple)
 

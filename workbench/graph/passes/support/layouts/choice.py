@@ -1,4 +1,4 @@
-"""The cheapest layouts of a function's arrays, as an integer program.
+"""The cheapest layouts of a function's arrays, by elimination or as an integer program.
 
 Each call is computed in one of its ways; an array that is read in another order than it is written in is moved, once
 for all who read it so.
@@ -6,16 +6,20 @@ for all who read it so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from workbench.graph.passes.support.layouts.elimination import Table, least, table
 from workbench.graph.passes.support.layouts.relayouts import Order, identity
 from workbench.graph.passes.support.layouts.ways import Way
 from workbench.graph.terms.nodes import Call, Constant, Term
 from workbench.records import record
 
 SOLVER_SECONDS = 20.0
+TIE = 1e-6
+"""Parts of the largest cost by which sums must differ to be told apart: the integer program does not look closer."""
 
 
 @record(eq=False)
@@ -42,7 +46,65 @@ class Choice:
 
 
 def cheapest(layouts: Layouts) -> Choice | None:
-    """The way of each call with the least cost in all; None if the solver gives up."""
+    """The way of each call with the least cost in all; None if the solver gives up.
+
+    Long narrow networks are decided by elimination.  Where another choice costs as little, and of wide networks, the
+    integer program tells.
+    """
+    return _by_elimination(layouts) or _by_integer_program(layouts)
+
+
+def _by_elimination(layouts: Layouts) -> Choice | None:
+    """The one choice with the least cost; None if there are several, or the network is too wide."""
+    found = least(_tables(layouts))
+    largest = max((cost for ways in layouts.ways.values() for _, cost in ways), default=0.0)
+    if found is None or found.gap <= TIE * max(largest, *layouts.moving.values(), 1e-300):
+        return None
+    return Choice({call: ways[found.chosen[call]][0] for call, ways in layouts.ways.items()}, found.cost)
+
+
+def _tables(layouts: Layouts) -> Iterator[Table]:
+    """What each call costs in each way, each array that is moved into an order, and that what is read is there."""
+    moved: dict[tuple[Term, Order], None] = {}
+    for call, ways in layouts.ways.items():
+        yield table((call,), np.array([cost for _, cost in ways]))
+        for at, argument in enumerate(call.arguments):
+            if not isinstance(argument, Constant):
+                orders = [way.arguments[at] for way, _ in ways]
+                for order in dict.fromkeys(orders):
+                    reads = np.array([each == order for each in orders])
+                    yield from _available(argument, order, (call, reads), layouts, moved)
+    for term in layouts.read_plainly:
+        if (ways := _ways(layouts, term)) is not None:
+            yield from _available(term, identity(len(ways[0][0].result)), None, layouts, moved)
+    for term, order in moved:
+        yield table(((term, order),), np.array([0.0, layouts.moving[term]]))
+
+
+def _available(
+    term: Term, order: Order, reader: tuple[Call, np.ndarray] | None, layouts: Layouts, moved: dict[Any, None]
+) -> Iterator[Table]:
+    """Forbids that the array is neither written nor moved so where it is read in the order (by nobody: in any case)."""
+    ways = _ways(layouts, term)
+    if ways is None and order == identity(len(order)):
+        return
+    parts: list[tuple[Hashable, np.ndarray]] = [(reader[0], ~reader[1])] if reader is not None else []
+    if ways is not None:
+        parts.append((term, np.array([way.result == order for way, _ in ways])))
+    if term in layouts.moving:
+        moved[term, order] = None
+        parts.append(((term, order), np.array([False, True])))
+    fine = np.zeros((1,) * len(parts), dtype=bool)
+    for axis, (_, holds) in enumerate(parts):
+        fine = fine | holds.reshape([-1 if at == axis else 1 for at in range(len(parts))])
+    yield table([choice for choice, _ in parts], np.where(fine, 0.0, np.inf))
+
+
+def _ways(layouts: Layouts, term: Term) -> Sequence[tuple[Way, float]] | None:
+    return layouts.ways.get(term) if isinstance(term, Call) else None
+
+
+def _by_integer_program(layouts: Layouts) -> Choice | None:
     from scipy.optimize import Bounds, LinearConstraint, milp  # only models whose layouts may change need it
 
     program = _Program()

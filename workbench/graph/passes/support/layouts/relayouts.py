@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import TypeVar
 
 from workbench.errors import OperatorError
-from workbench.lang.definitions import operator, operators
+from workbench.lang.definitions import assembled, operator
 from workbench.lang.expr import Expr, Index, Read, index_names, reads
 from workbench.lang.operator import Operator, Statement
 from workbench.lang.printing.printer import print_unit
@@ -74,7 +74,8 @@ def relaid(op: Operator, orders: Orders) -> Operator | None:
             outputs=tuple(_declared(each, changed) for each in define.outputs),
             body=body,
         )
-        return operators(print_unit(Unit((*unit.monoids(), made))))[made.name.name]
+        unit = Unit((*unit.monoids(), made))
+        return assembled(unit, made.name.name, print_unit(unit))
     except OperatorError:
         return None
 
