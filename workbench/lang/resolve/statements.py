@@ -214,14 +214,16 @@ def _settle_types(types: InferredTypes, draft: Draft) -> None:
             draft.values[at] = _fitted(value, state.dtype, state.name, span)
 
 
-def _note_type(types: InferredTypes, state: TensorState, value: Expr, dtype: DType | None, *, accumulates: bool) -> None:
+def _note_type(
+    types: InferredTypes, state: TensorState, value: Expr, dtype: DType | None, *, accumulates: bool
+) -> None:
     """A tensor's type begins with its first value, and becomes as wide as the others (`dtype`: of a monoid's field)."""
     written = dtype or value.dtype
     if accumulates and dtype is None and (state.dtype is None or types.is_open(state.name)):
         written = computed(written)
     if state.dtype is None:
         state.dtype = types.begin(state.name, written)
-    elif not _is_literal(value, state.dtype):
+    elif not _is_literal(value, types.found.get(state.name, state.dtype)):
         types.add(state.name, written)
 
 

@@ -2,8 +2,8 @@
 
 A value may read the tensor that it is written into (`y(t) = a * y(t-1) + x(t)`), so that the types are the least ones
 that agree.  The first reading of a body takes that of each first value, float32 for a literal, which nearly always is
-all there is to find.  Where a later value is wider the body is read again from the bottom, with literals undecided, until
-what a reading assumes is what it finds.
+all there is to find.  Where a later value is wider the body is read again from the bottom, with literals undecided,
+until what a reading assumes is what it finds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class InferredTypes:
         return tensor in self.used and tensor not in self.found
 
     def has_room(self, tensor: str) -> bool:
-        """Whether its type in this reading is as wide as what was found by now; where it is not, this is not the last."""
+        """Whether its type in this reading is as wide as what was found by now; if not, there is another reading."""
         used = self.used.get(tensor)
         return used is None or (used != WEAK and common(used, self.found.get(tensor, used)) == used)
 
