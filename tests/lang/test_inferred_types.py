@@ -235,5 +235,5 @@ def test_annotations_with_the_types_that_are_found_mean_the_same_and_narrower_on
             fit = [annotated(text, {**found, **dict.fromkeys(some, of)}) is not None for of in WIDER[:2]]
             assert fit[0] == fit[1], f"one of 16 bits is enough for {some}:\n{text}"
             counts["narrower refused"] += not fit[0]
-    assert min(counts[name] for name in WIDER) > 5
+    assert min(counts[name] for name in WIDER) > 2
     assert counts["narrower refused"] > counts.total() / 5
