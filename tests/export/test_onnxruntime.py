@@ -20,6 +20,7 @@ from tests.export.test_c_operators import ODD, results
 from tests.small_sizes import small_sizes
 from workbench.errors import WorkbenchError
 from workbench.export.dispatch import LEVELS
+from workbench.export.ort.signature import inputs_of, outputs_of
 
 ort = pytest.importorskip("onnxruntime", reason="install onnxruntime: nothing here runs models")
 onnx = pytest.importorskip("onnx", reason="install onnx: nothing here writes models")
@@ -66,6 +67,44 @@ def test_the_kernel_made_for_the_sizes_runs_and_the_fallback_for_all_others(mm, 
     found = session(mm.model, mm.library)
     np.testing.assert_array_equal(run(found, A=a, B=b)[0], a @ b)
     assert last_kernel(mm).endswith(f": {kernel}")
+
+
+WIDER = {
+    "matmul": {"M": 61, "K": 67, "N": 71}, "conv2d": {"W": 33, "F": 19}, "softmax": {"M": 5, "N": 301},
+    "layer_norm": {"M": 5, "N": 203}, "transpose": {"M": 37, "N": 43},
+}  # fmt: skip
+
+
+def shifted(array: np.ndarray, by: int) -> np.ndarray:
+    """A copy that begins so many bytes behind a multiple of 64."""
+    room = np.zeros(array.nbytes + 128, np.uint8)
+    start = -room.ctypes.data % 64 + by
+    found = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    assert found.ctypes.data % 64 == by
+    return found
+
+
+@pytest.mark.parametrize("name", WIDER)
+@pytest.mark.parametrize("by", [4, 20])
+def test_arrays_may_begin_at_any_multiple_of_an_element(name, by, tmp_path):
+    """Of a host's memory nothing is asked but what an element needs: kernels with registers, packing and scratch."""
+    op = wb.ops.load(name)
+    sizes = small_sizes(op) | WIDER[name]
+    what, own = family(op, sizes)
+    found = wb.export.onnxruntime(what, tmp_path)
+    running = session(found.model, found.library, threads=2)
+    binding = running.io_binding()
+    given, known = arguments(op, sizes), expected(op, sizes)
+    kept = {port.name: shifted(np.asarray(given[port.of], port.dtype.numpy), by) for port in inputs_of(own)}
+    for port in inputs_of(own):
+        binding.bind_ortvalue_input(port.name, ort.OrtValue.ortvalue_from_numpy(kept[port.name]))
+    results = {port.of: shifted(np.zeros(known[port.of].shape, np.float32), by) for port in outputs_of(own)}
+    for port in outputs_of(own):
+        binding.bind_output(port.name, "cpu", 0, np.float32, known[port.of].shape, results[port.of].ctypes.data)
+    running.run_with_iobinding(binding)
+    for of, array in results.items():
+        np.testing.assert_allclose(array, known[of], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", CHECKED)

@@ -6,7 +6,7 @@ A float literal is *weak*: it has type WEAK until its context decides, and float
 from __future__ import annotations
 
 from workbench.lang.dtypes import DTYPES, FLOAT32, INT32, INT64, DType
-from workbench.lang.expr import Cast, Const, Expr, Read, children, rebuild
+from workbench.lang.expr import Cast, Const, Expr, children, rebuild
 
 WEAK = DType("float literal", "float", 0, "")
 _SIGNED = {d.bits: d for d in DTYPES.values() if d.kind == "int"}
@@ -77,7 +77,7 @@ def _decide(expr: Expr, dtype: DType) -> Expr:
 
 def _with_dtype(expr: Expr, dtype: DType) -> Expr:
     match expr:
-        case Const() | Read() | Cast():
+        case Const() | Cast():
             return expr
         case _:
             fields = {name: getattr(expr, name) for name in expr.__slots__}

@@ -10,6 +10,7 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { LabIcon } from '@jupyterlab/ui-components';
 import { ACTIONS, chords, perform, possible, remember } from './actions';
 import { underlineErrors } from './checking';
+import { colourOperators } from './embedded';
 import { PANEL } from './finding';
 import { showWhatWasRun } from './first_look';
 import { Following, style } from './following';
@@ -170,10 +171,13 @@ const highlighting: JupyterFrontEndPlugin<void> = {
 
 const checking: JupyterFrontEndPlugin<void> = {
   id: `${ID}:checking`,
-  description: 'Underlines errors in cells that begin with %%operator while one types.',
+  description: 'Underlines errors in cells that begin with %%operator while one types; colours operators in strings of Python.',
   autoStart: true,
   requires: [IEditorExtensionRegistry, INotebookTracker],
-  activate: (_: JupyterFrontEnd, extensions: IEditorExtensionRegistry, tracker: INotebookTracker) => underlineErrors(extensions, tracker),
+  activate: (_: JupyterFrontEnd, extensions: IEditorExtensionRegistry, tracker: INotebookTracker) => {
+    underlineErrors(extensions, tracker);
+    colourOperators(extensions);
+  },
 };
 
 export default [places, actions, launcher, pictures, cells, highlighting, checking];

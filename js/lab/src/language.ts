@@ -29,6 +29,20 @@ function token(stream: StringStream, state: { first: boolean }): string | null {
   return null;
 }
 
+/** The tokens of a line, each with where it begins and ends; blanks are none. */
+export function tokensOf(line: string): [from: number, to: number, name: string][] {
+  const found: [number, number, string][] = [];
+  for (let at = 0; at < line.length;) {
+    const rest = line.slice(at);
+    const blank = /^\s+/.exec(rest);
+    const [rule, name] = RULES.find(([known]) => known.test(rest)) ?? [/^[^]/, 'other'];
+    const { length } = (blank ?? rule.exec(rest))![0];
+    if (!blank) found.push([at, at + length, name]);
+    at += length;
+  }
+  return found;
+}
+
 const parser = StreamLanguage.define<{ first: boolean }>({
   name: 'operator',
   startState: () => ({ first: true }),

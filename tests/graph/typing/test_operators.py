@@ -96,3 +96,17 @@ def test_sums_of_narrow_numbers_have_the_type_in_which_they_are_summed(name):
     model = b.model(b.call(name, *arguments))
     given = [np.ones(tuple(map(int, shape.split(","))), BFLOAT16.numpy) for shape in shapes]
     assert model.type_of("main").result.element.numpy == model.evaluate(*given).dtype == np.float32
+
+
+@pytest.mark.parametrize("element", ["float32", "float64"])
+def test_what_begins_with_a_literal_has_the_type_of_what_is_written_to_it(element):
+    text = """
+    def smoothed<T: floats>(T(N,D) x) -> (y) {
+        y(t,d) = 0.0 where t in 0:N, d in 0:D
+        for t in 1:N { y(t,d) = 0.5 * y(t-1,d) + x(t,d) }
+    }
+    """
+    made = model(f"{text}\nfn main(x: {element}[n, d]) {{ smoothed(x) }}")
+    assert print_type(made.type_of("main").result) == f"{element}[n, d]"  # type: ignore[union-attr]
+    assert made.evaluate(np.ones((3, 2), element)).tolist() == [[0, 0], [1, 1], [1.5, 1.5]]
+    assert print_type(model(f"{text}\nfn main(x) {{ smoothed(x) }}").type_of("main").result) == "t[d, i]"  # type: ignore[union-attr]

@@ -22,7 +22,9 @@ OWN: dict[str, str] = {
     "max": "{T} wb_max_{S}({T} a, {T} b) {{\n    return a > b || a != a ? a : b;\n}}",
     "sign": "{T} wb_sign_{S}({T} x) {{\n    return x > 0 ? ({T})1 : x < 0 ? ({T})-1 : x;\n}}",
     "relu": "{T} wb_relu_{S}({T} x) {{\n    return x < 0 ? ({T})0 : x;\n}}",
-    "sigmoid": "{T} wb_sigmoid_{S}({T} x) {{\n    return 1 / (1 + exp{F}(-x));\n}}",
+    "sigmoid": (  # exp(-x) alone would be infinite where the result is still a number
+        "{T} wb_sigmoid_{S}({T} x) {{\n    {T} e = exp{F}(-fabs{F}(x));\n    return (x < 0 ? e : ({T})1) / (1 + e);\n}}"
+    ),
     "logsigmoid": (
         "{T} wb_logsigmoid_{S}({T} x) {{\n"
         "    return (x < 0 ? x : ({T})0) - log1p{F}(exp{F}(-fabs{F}(x)));\n}}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.lang.algebra.normal_form import bound, divide, is_plain, polynomial, simplify
 from workbench.lang.algebra.polynomial import Polynomial, number, split
-from workbench.lang.dtypes import BOOL, INT64, DType
+from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
 from workbench.lang.expr import Binary, Expr, Size
 from workbench.lang.operator import Condition
 from workbench.lang.printing.printer import print_term, show, type_name
@@ -14,7 +14,7 @@ from workbench.lang.scopes.type_variables import check_type, default_type
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.lang.syntax.syntax import GenericNode, Parameter
 from workbench.lang.syntax.terms import Name, Span, Term, names_in
-from workbench.lang.unify import convert, settled, unify
+from workbench.lang.unify import WEAK, convert, settled, unify
 from workbench.records import record
 
 Generics = dict[str, GenericNode]
@@ -67,6 +67,7 @@ def _tensor_argument(scope: Scope, parameter: Parameter, argument: Term) -> Tens
 def _bind_type(inner: Scope, generics: Generics, parameter: Parameter, found: DType | None, span: Span) -> DType:
     assert parameter.type is not None
     assert found is not None
+    found = FLOAT32 if found == WEAK else found  # not known yet: the body is read again
     word = parameter.type.element.name
     if word in generics and word not in inner.types:
         check_type(generics[word], found, inner.define.name.name, span)

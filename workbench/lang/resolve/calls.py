@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from workbench.errors import unknown_name
 from workbench.lang.algebra.polynomial import ZERO
+from workbench.lang.dtypes import DType
 from workbench.lang.operator import Step
 from workbench.lang.printing.printer import type_name
 from workbench.lang.resolve.call_arguments import bind_arguments, dim_poly
@@ -108,8 +109,14 @@ def _declare_results(
         dtype = element_type(inner, output.type.element.name)
         if state.dtype is None:
             state.dtype = dtype
-        elif dtype != state.dtype and dtype is not None:
-            message = f"{state.name} has type {type_name(state.dtype)} but {inner.define.name.name} gives"
-            raise Problem(f"{message} {type_name(dtype)}", target.span)
+        elif dtype is not None:
+            _same_type(context, state, dtype, inner.define.name.name, target.span)
         if state.declared is None:
             state.declared = [(ZERO, dim_poly(context, inner, dim)) for dim in output.type.dims]
+
+
+def _same_type(context: Context, state: TensorState, dtype: DType, callee: str, span: Span) -> None:
+    """A tensor that was written before has the type that the def annotates (or gets it when the body is read again)."""
+    context.inferred.add(state.name, dtype)
+    if dtype != state.dtype and state.dtype is not None:
+        raise Problem(f"{state.name} has type {type_name(state.dtype)} but {callee} gives {type_name(dtype)}", span)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Index, Size
 from workbench.lang.operator import For, Operator, Range, Step, Tensor
@@ -11,6 +13,7 @@ from workbench.lang.resolve.calls import resolve_call
 from workbench.lang.resolve.declarations import declare, resolve_promises
 from workbench.lang.resolve.expressions import ExprResolver
 from workbench.lang.resolve.statements import resolve_assign
+from workbench.lang.scopes.inferred_types import InferredTypes
 from workbench.lang.scopes.scope import AlreadyReported, Context, Scope, check_new_name, free_name
 from workbench.lang.syntax.diagnostics import Diagnostics, Problem
 from workbench.lang.syntax.limits import count_statement
@@ -20,9 +23,27 @@ from workbench.lang.syntax.terms import Apply, Name, names_in, terms
 
 def resolve_define(unit: Unit, define: Define, diagnostics: Diagnostics, *, strict: bool) -> Operator | None:
     """The operator a def means, or None if problems were recorded; in a `strict` one truth values are no numbers."""
+    types = InferredTypes()
+    while True:
+        reading = replace(diagnostics, problems=[*diagnostics.problems])
+        try:
+            operator = _resolved(unit, define, reading, types, strict=strict)
+        except diagnostics.error:
+            if types.agree:
+                raise
+            operator = None
+        if types.agree:
+            diagnostics.problems, diagnostics.statements = reading.problems, reading.statements
+            return operator
+        types = types.following()
+
+
+def _resolved(
+    unit: Unit, define: Define, diagnostics: Diagnostics, types: InferredTypes, *, strict: bool
+) -> Operator | None:
     defs = {each.name.name: each for each in unit.defs()}
     monoids = {each.name.name: each for each in unit.monoids()}
-    context = Context(defs, monoids, diagnostics, strict)
+    context = Context(defs, monoids, diagnostics, strict, types)
     context.calls.append(define.name.name)
     before = len(diagnostics.problems)
     scope = Scope(define)
@@ -30,7 +51,7 @@ def resolve_define(unit: Unit, define: Define, diagnostics: Diagnostics, *, stri
         declare(context, scope)
         if len(diagnostics.problems) == before:
             body = resolve_steps(context, scope, define.body)
-            operator = _finish(unit, context, scope, body, before)
+            operator = _finish(unit, context, scope, body, before) if types.agree else None
             if len(diagnostics.problems) == before:
                 return operator
     return None

@@ -14,6 +14,7 @@ from workbench.lang.ranges.statement import infer_ranges, is_subscript
 from workbench.lang.resolve.expressions import ExprResolver
 from workbench.lang.resolve.monoids import monoid_for, of_truths
 from workbench.lang.scopes.draft import Draft
+from workbench.lang.scopes.inferred_types import InferredTypes
 from workbench.lang.scopes.scope import WORDS, AlreadyReported, Context, Local, Scope, TensorState, check_new_name
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.lang.syntax.syntax import Assign, ExistsClause, LetClause, RangeClause, TargetNode
@@ -37,7 +38,7 @@ def resolve_assign(context: Context, scope: Scope, node: Assign) -> Statement:
     _check_reduced(context, draft, list(scope.tensors))
     _check_initialised(context, draft)
     _settle_truths(context, draft, strict=context.strict or scope.truths_from_types)
-    _settle_types(draft)
+    _settle_types(context.inferred, draft)
     ranges = infer_ranges(context, draft)
     return _finish(context, scope, draft, ranges)
 
@@ -199,21 +200,35 @@ def _settle_truths(context: Context, draft: Draft, *, strict: bool) -> None:
         )
 
 
-def _settle_types(draft: Draft) -> None:
+def _settle_types(types: InferredTypes, draft: Draft) -> None:
     fields = draft.reduction.dtypes if isinstance(draft.reduction, Monoid) else (None,) * len(draft.values)
     for at, (state, value, dtype) in enumerate(zip(draft.states, draft.values, fields, strict=True)):
         span = draft.node.values[at].span
         if dtype is not None:
             assert isinstance(draft.reduction, Monoid)
             value = _fitted(value, dtype, f"field {draft.reduction.fields[at]} of {draft.reduction.name}", span)
-        if state.dtype is None:
-            state.dtype = dtype or _first_type(value, draft.reduction is not None)
-        draft.values[at] = _fitted(value, state.dtype, state.name, span)
+        _note_type(types, state, value, dtype, accumulates=draft.reduction is not None)
+        assert state.dtype is not None
+        if types.has_room(state.name):
+            draft.values[at] = _fitted(value, state.dtype, state.name, span)
 
 
-def _first_type(value: Expr, accumulates: bool) -> DType:
-    dtype = settled(value).dtype
-    return computed(dtype) if accumulates else dtype
+def _note_type(
+    types: InferredTypes, state: TensorState, value: Expr, dtype: DType | None, *, accumulates: bool
+) -> None:
+    """A tensor's type begins with its first value, and becomes as wide as the others (`dtype`: of a monoid's field)."""
+    written = dtype or value.dtype
+    if accumulates and dtype is None and (state.dtype is None or types.is_open(state.name)):
+        written = computed(written)
+    if state.dtype is None:
+        state.dtype = types.begin(state.name, written)
+    elif not _is_literal(value, types.found.get(state.name, state.dtype)):
+        types.add(state.name, written)
+
+
+def _is_literal(value: Expr, dtype: DType) -> bool:
+    """Whether it is a number alone that such a tensor holds."""
+    return isinstance(value, Const) and isinstance(convert(value, dtype), Const)
 
 
 def _fitted(value: Expr, dtype: DType, target: str, span: Span) -> Expr:
@@ -221,8 +236,9 @@ def _fitted(value: Expr, dtype: DType, target: str, span: Span) -> Expr:
         return convert(value, dtype)
     value = settled(value)
     converted = convert(value, dtype)
-    literal = isinstance(value, Const) and isinstance(converted, Const)
-    if value.dtype == dtype or literal or (unify(value.dtype, dtype) == dtype and value.dtype.kind != "bool"):
+    if value.dtype == dtype or _is_literal(value, dtype):
+        return converted
+    if unify(value.dtype, dtype) == dtype and value.dtype.kind != "bool":
         return converted
     if value.dtype == BOOL and dtype != BOOL:
         return converted

@@ -12,6 +12,7 @@ from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import ALIASES, BOOL, DTYPES, DType
 from workbench.lang.expr import Expr, Index
 from workbench.lang.operator import Condition, Monoid, Promise, Range, Role
+from workbench.lang.scopes.inferred_types import InferredTypes
 from workbench.lang.syntax.diagnostics import Diagnostics, Problem
 from workbench.lang.syntax.limits import DEEPEST_CALLS
 from workbench.lang.syntax.syntax import Assign, CallStep, Define, ForStep, LetClause, MonoidNode, RangeClause, StepNode
@@ -95,6 +96,7 @@ class Context:
     monoids: dict[str, MonoidNode]
     diagnostics: Diagnostics
     strict: bool = False
+    inferred: InferredTypes = field(default_factory=InferredTypes)
     facts: Facts = field(default_factory=Facts)
     states: dict[str, TensorState] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)

@@ -44,7 +44,10 @@ class Buffer:
 
 
 VERBS = ("load", "store", "init", "add")
-"""What statements between a buffer and its array are called after the buffer's name: `A_local.load`."""
+"""What statements between a buffer and its array are called after the buffer's name: `A_local.load`.
+
+A buffer's name is that of no other array and has no dot: what stands before the first dot says whose a statement is.
+"""
 
 
 def loads_of(program: Program, buffer: str) -> list[ProgramStatement]:
