@@ -11,7 +11,7 @@ import workbench as wb
 from tests.graph.engines.random_dags import random_dag
 from workbench.errors import EngineError, ModelError
 from workbench.graph.engines.regions.blocks import blocks_of
-from workbench.graph.engines.regions.by_cost import Candidate, candidates, cheapest, is_chain, on_chain
+from workbench.graph.engines.regions.by_cost import Candidate, candidates, cheapest_cover, is_chain, on_chain
 from workbench.graph.engines.regions.measuring import Cost
 from workbench.graph.engines.regions.taking import taken
 
@@ -62,7 +62,7 @@ def by_brute_force(block, among) -> float:
 def test_on_a_chain_it_is_the_best_there_is(seed):
     block, among = invented(CHAIN, seed)
     assert is_chain(block)
-    assert sum(each.seconds for each in cheapest(block, among)) == pytest.approx(by_brute_force(block, among))
+    assert sum(each.seconds for each in cheapest_cover(block, among)) == pytest.approx(by_brute_force(block, among))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -71,7 +71,7 @@ def test_on_a_graph_it_is_the_best_there_is(seed):
     if len(blocks_of(model.graph_form())[0].sites) > 6:
         pytest.fail("the graph is too large to try every division")
     block, among = invented(model, seed)
-    found = cheapest(block, among)
+    found = cheapest_cover(block, among)
     assert block.is_acyclic([each.mask for each in found])
     assert sum(each.mask for each in found) == block.mask(block.sites)
     assert sum(each.seconds for each in found) == pytest.approx(by_brute_force(block, among))
@@ -97,7 +97,7 @@ def test_a_division_that_would_wait_for_itself_is_cut_off():
     a, b, c, d, e, f = _named(block, calls)
     crossed = [Candidate(1 << a | 1 << d, takes[0], Cost(0.1)), Candidate(1 << b | 1 << c, takes[0], Cost(0.1))]
     assert not block.is_acyclic([each.mask for each in crossed])
-    found = cheapest(block, [*singles, *crossed])
+    found = cheapest_cover(block, [*singles, *crossed])
     assert block.is_acyclic([each.mask for each in found])
     assert sum(each.seconds for each in found) == pytest.approx(0.1 + 4)
     assert {e, f} <= set(calls)

@@ -20,7 +20,7 @@ from workbench.poly.time.timemap import row
 from workbench.records import record
 
 
-def placed(nest: Nest, program: Program, tree: Tree) -> Nest:
+def with_local_storage(nest: Nest, program: Program, tree: Tree) -> Nest:
     """The nest with every local array in its storage."""
     for storage in poly.storage_of(program, tree):
         nest = _moved(nest, _Scene(storage, program, tree), {}, {})

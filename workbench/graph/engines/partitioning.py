@@ -10,11 +10,11 @@ from workbench.graph.engines.engine_records import Engine, engine_named
 from workbench.graph.engines.partitions import Left, Partition, Placed
 from workbench.graph.engines.region_calls import Watch
 from workbench.graph.engines.regions.blocks import Block, Mask, blocks_of
-from workbench.graph.engines.regions.by_cost import Candidate, candidates, cheapest
+from workbench.graph.engines.regions.by_cost import Candidate, candidates, cheapest_cover
 from workbench.graph.engines.regions.by_rules import Region, by_rules
 from workbench.graph.engines.regions.contests import CLOSE, contest
 from workbench.graph.engines.regions.measuring import Measuring
-from workbench.graph.engines.regions.outlining import outline, replaced, untold
+from workbench.graph.engines.regions.outlining import outline, replaced, untold_dimensions
 from workbench.graph.engines.regions.taking import Taken, taken
 from workbench.graph.models import Model
 from workbench.lang.oracle.evaluation import evaluate as oracle
@@ -77,13 +77,13 @@ class Divided:
 def _divided(model: Model, block: Block, engines: Sequence[Engine], measuring: Measuring | None) -> Divided:
     takes = tuple(taken(block, each) for each in engines)
     if measuring is None:
-        regions = [each for each in by_rules(block, takes) if not untold(outline(model, block, each.mask))]
+        regions = [each for each in by_rules(block, takes) if not untold_dimensions(outline(model, block, each.mask))]
         return Divided(block, takes, tuple(regions), {}, {})
     among = candidates(
         block, takes, lambda engine, mask: measuring.on(engine, block, mask), lambda m: measuring.by_host(block, m)
     )
     known = {(each.engine.name if each.engine else "host", each.mask): each for each in among}
-    divisions = {"chosen": cheapest(block, among), **_others(block, takes, known)}
+    divisions = {"chosen": cheapest_cover(block, among), **_others(block, takes, known)}
     totals = {name: sum(each.seconds for each in of) for name, of in divisions.items()}
     best, reason = _best(measuring, block, divisions, totals)
     regions = [Region(block, each.mask, each.engine, reason) for each in best if each.engine is not None]

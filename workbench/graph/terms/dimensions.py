@@ -40,14 +40,14 @@ def is_unknown(name: str) -> bool:
     return name.startswith("?")
 
 
-def names_in(of: Dimension) -> list[str]:
+def names_of_sizes(of: Dimension) -> list[str]:
     """Names of the sizes that occur in order of occurrence, those inside divisions, minima and maxima included."""
     return list(dict.fromkeys(node.name for part in of.atoms for node in walk(part) if isinstance(node, Size)))
 
 
 def symbols(of: Dimension) -> set[str]:
     """Names of the sizes that occur, as a set."""
-    return set(names_in(of))
+    return set(names_of_sizes(of))
 
 
 def replaced(of: Dimension, values: Mapping[str, Dimension]) -> Dimension:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from workbench.lang.algebra.facts import Facts
 from workbench.lang.algebra.normal_form import bound, divide, exact_quotient, is_plain, polynomial
-from workbench.lang.algebra.polynomial import Polynomial, split
+from workbench.lang.algebra.polynomial import Polynomial, split_linear
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size
 from workbench.lang.printing.printer import show
@@ -83,7 +83,7 @@ class Inference:
         uppers: list[Polynomial] = []
         reasons: list[str] = []
         for constraint, form in bounds:
-            if form.indices == {index} and (parts := split(form, Index(index, INT64))):
+            if form.indices == {index} and (parts := split_linear(form, Index(index, INT64))):
                 factor, rest = parts
                 sign = self._sign(factor)
                 if sign > 0:

@@ -14,7 +14,7 @@ from workbench.errors import WorkbenchError
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.region_calls import RegionCall, Watch
 from workbench.graph.engines.regions.blocks import Block, Mask
-from workbench.graph.engines.regions.measuring import Measuring, digest, dispatch_seconds, examples, shape_key
+from workbench.graph.engines.regions.measuring import Measuring, digest, dispatch_seconds, example_arrays, shape_key
 from workbench.graph.engines.regions.outlining import outline
 from workbench.runtime.compilers.storage import subdirectory, write_file
 
@@ -56,7 +56,7 @@ def _whole(measuring: Measuring, block: Block, parts: Parts) -> Callable[[], Non
 
 def _part(measuring: Measuring, block: Block, engine: Engine | None, mask: Mask) -> Callable[[], Any]:
     region = measuring.region(block, mask)
-    arrays = examples(region)
+    arrays = example_arrays(region)
     if engine is None:
         return lambda: region.run(arrays, measuring.host)
     function = outline(measuring.model, block, mask).function

@@ -18,7 +18,7 @@ from workbench.poly.programs.loop_names import loop_of
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, Touch, structure
 from workbench.schedules.kernels.product_frame import Form, ProductInstruction
-from workbench.schedules.recipes.loops.epilogue_fusion import beside
+from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.direct_convolution import convolved
 from workbench.schedules.recipes.products.packing import packed
@@ -198,7 +198,7 @@ def _replaced(
     from workbench.schedules.kernels.products import product_kernel
 
     name = shape.statement.name
-    schedule = beside(schedule, shape.statement.id, together=False)
+    schedule = nest_for_tiles(schedule, shape.statement.id, together=False)
     inside = [*found.rows, *found.columns, *found.depths]
     others = [d for d in shape.reduced if d not in inside]
     batches = [d for d in shape.free if d not in inside]
