@@ -14,11 +14,10 @@ from workbench.codegen.nest.from_program import (
 from workbench.codegen.nest.nest import Nest
 from workbench.codegen.passes.full_blocks import full_blocks
 from workbench.codegen.passes.invariants import hoist_invariants
-from workbench.codegen.passes.local_storage import stored, with_local_storage
+from workbench.codegen.passes.local_storage import stored, with_local_storage, without_dead_stores
 from workbench.codegen.passes.loop_splitting import divided, split_transposed_copies
 from workbench.codegen.passes.register_tiles.slanted import slanted_tiles
 from workbench.codegen.passes.register_tiles.turned_cells import turned
-from workbench.codegen.passes.register_tiles.unstored import without_dead_stores
 from workbench.codegen.passes.subscript_collapse import collapsed
 from workbench.codegen.passes.vector_loops import vectorize_loops
 from workbench.poly.programs.marks import NontemporalStores
