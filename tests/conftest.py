@@ -20,7 +20,7 @@ import hypothesis
 import pytest
 
 from tests.support import allowed_skips, place, sampled, unexpected_skips
-from workbench.deferred import uncollected
+from workbench.face import uncollected
 
 TESTS = Path(__file__).parent
 # What somebody tuned or calibrated on this machine must not decide what tests see.

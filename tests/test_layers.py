@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import house_figures
 
 BASE = (
-    "errors", "records", "deferred", "dialects", "target", "target_costs", "target_cpus", "target_gpus", "settings",
+    "errors", "records", "dialects", "target", "target_costs", "target_cpus", "target_gpus", "settings",
     "wording", "face",
 )  # fmt: skip
 LAYERS = (

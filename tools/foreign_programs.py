@@ -25,7 +25,7 @@ import numpy as np
 
 import workbench as wb
 from workbench.errors import WorkbenchError
-from workbench.fromc.text.regions import regions
+from workbench.fromc.text.regions import text_regions
 from workbench.fromc.text.source import without_comments
 from workbench.lang import operators
 from workbench.ops.samples import sample_arrays, sample_out
@@ -59,7 +59,7 @@ def pieces(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".c":
         try:
-            found = [r.name for r in regions(without_comments(text))]
+            found = [r.name for r in text_regions(without_comments(text))]
         except Exception:  # because reading the program says what is wrong
             found = []
         return found if len(found) > 1 else [""]

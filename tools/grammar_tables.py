@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.lang.syntax.tables import FILE, text
+from workbench.lang.syntax.tables import FILE, grammar_tables_text
 from workbench.lang.syntax.tokens import Retag
 
 if __name__ == "__main__":
-    FILE.write_text(text(Retag()), encoding="utf-8")
+    FILE.write_text(grammar_tables_text(Retag()), encoding="utf-8")
     print(f"{FILE.name}: {FILE.stat().st_size} bytes")

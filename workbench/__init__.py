@@ -17,9 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from workbench import errors
-from workbench.deferred import afterwards, uncollected
 from workbench.errors import unknown_name
-from workbench.face import METHODS, NAMES, silent_classes
+from workbench.face import METHODS, NAMES, afterwards, silent_classes, uncollected
 from workbench.lang.operator import Operator
 from workbench.settings import current, settings
 from workbench.target import Target

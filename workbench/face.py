@@ -1,15 +1,19 @@
 """The face as tables: the steps, read off their files; where public names stand; which classes a notebook shows.
 
 `schedules/steps/order/tile.py` holds `tile` and `Tile`: a file is all that a step needs, and nothing is imported to
-know what there is."""
+know what there is.  Names of a package are loaded when they are first used: a start loads only what it needs.
+"""
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
 from os import scandir
 from pathlib import Path
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 KINDS = ("order", "instances", "storage", "execution")
 
@@ -134,3 +138,36 @@ def _silent(kind: object, module: str) -> TypeGuard[type]:
         return False
     shown = hasattr(kind, "_repr_mimebundle_") or hasattr(kind, "_repr_html_")
     return not shown and not issubclass(kind, _PLAIN) and not getattr(kind, "_is_protocol", False)
+
+
+afterwards: list[Callable[[], None]] = []
+"""Called after a name was loaded: what classes are given that modules further up know how to do."""
+
+
+def deferred(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package: each of the names comes from the submodule that the table gives for it."""
+    module = sys.modules[package]
+
+    def load(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        with uncollected():
+            value = getattr(import_module(f"{package}.{names[name]}"), name)
+        setattr(module, name, value)
+        for give in afterwards:
+            give()
+        return value
+
+    return load
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No garbage collection meanwhile: what an import makes stays, and looking through it is a tenth of a start."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

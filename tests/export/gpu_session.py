@@ -13,7 +13,7 @@ from tests.export.gpu_calls import CASES, agrees, given, on_gpu, operator_of, sm
 from tests.export.stand_in import image, refusal
 from workbench.export.cuda import at_hand
 from workbench.export.pytorch import registry
-from workbench.export.pytorch.registry import known
+from workbench.export.pytorch.registry import registered_operator
 
 CUDA = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
 
@@ -25,7 +25,7 @@ def calls(name):
     for each in (sizes, others):
         values = given(name, each, torch, "cpu")
         right.append(agrees(name, found.default.redispatch(CUDA, *values), values, torch))
-        titles.append(known(f"wb_gpu::{name}").last_kernel(on_gpu=True))
+        titles.append(registered_operator(f"wb_gpu::{name}").last_kernel(on_gpu=True))
     return {"right": right, "titles": titles}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import workbench as wb
 from workbench.errors import LoweringError
 from workbench.export.dispatch import Family, family_of
-from workbench.export.ort.signature import inputs_of, outputs_of
+from workbench.export.ort.signature import node_inputs, outputs_of
 from workbench.ops.samples import sample_arrays, sample_out
 
 Array = np.ndarray[Any, Any]
@@ -38,7 +38,7 @@ def called(found: Any, family: Family, given: Mapping[str, Any], shapes: Mapping
     import onnxruntime
 
     binding = found.io_binding()
-    for port in inputs_of(family):
+    for port in node_inputs(family):
         binding.bind_ortvalue_input(port.name, _value(np.asarray(given[port.of], port.dtype.numpy)))
     results = []
     for port in outputs_of(family):

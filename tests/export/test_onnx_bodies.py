@@ -29,10 +29,10 @@ LARGEST = 9
 
 def body_alone(own: Family) -> Any:
     """A session of the model without the library."""
-    from workbench.export.ort.body.function import function_of
+    from workbench.export.ort.body.function import onnx_function
     from workbench.export.ort.model import model_of
 
-    return session(model_of(own, [function_of(own)]).SerializeToString())
+    return session(model_of(own, [onnx_function(own)]).SerializeToString())
 
 
 @pytest.mark.parametrize("name", wb.ops.list())
@@ -122,9 +122,9 @@ def test_random_operators_in_libraries_compute_what_the_oracle_says(tmp_path):
 
 
 def operators_in(text: str) -> Counter[str]:
-    from workbench.export.ort.body.function import function_of
+    from workbench.export.ort.body.function import onnx_function
 
-    return Counter(_operators(function_of(family_of(wb.operator(text))).node))
+    return Counter(_operators(onnx_function(family_of(wb.operator(text))).node))
 
 
 def _operators(nodes: Any) -> list[str]:

@@ -48,16 +48,16 @@ def test_views_are_taken_as_they_are_or_copied(mm):
 
 
 def test_inputs_are_not_copied():
-    from workbench.export.pytorch.registry import known
+    from workbench.export.pytorch.registry import registered_operator
 
     op = wb.operator("def where_is(int64(N) A) -> (int64(N) B) { B(i) = A(i) }")
     wide = wb.schedule(op, N=16)
     found = wb.export.torch(wide)
     A = torch.arange(32)[:16]
     assert torch.equal(found(A), A)
-    assert known("workbench::where_is").last_kernel() == "native: N=16"
+    assert registered_operator("workbench::where_is").last_kernel() == "native: N=16"
     assert torch.equal(found(A[:7]), A[:7])
-    assert known("workbench::where_is").last_kernel() == "native: all sizes"
+    assert registered_operator("workbench::where_is").last_kernel() == "native: all sizes"
 
 
 def test_threads_are_pytorchs(mm):

@@ -35,7 +35,7 @@ def there(result: Any) -> bool:
 
 @pytest.mark.parametrize("name", list(SIZES))
 def test_results_are_the_definitions_jitted_and_alone(name: str) -> None:
-    from workbench.export.xla.functions import known as exported  # which imports JAX
+    from workbench.export.xla.functions import exported_as as exported  # which imports JAX
 
     found = on_gpu(name)
     for sizes, title in zip(SIZES[name], ("=", "all sizes"), strict=True):

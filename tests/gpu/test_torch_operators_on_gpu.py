@@ -39,9 +39,9 @@ def of(*names: str) -> Any:
 
 def last(name: str) -> str:
     """What the kernel that was started last is for."""
-    from workbench.export.pytorch.registry import known
+    from workbench.export.pytorch.registry import registered_operator
 
-    found = known(f"wb_gpu::{name}")
+    found = registered_operator(f"wb_gpu::{name}")
     assert found is not None
     return found.last_kernel(on_gpu=True)
 

@@ -20,7 +20,7 @@ from workbench.lang.algebra.normal_form import (
     remainder,
     simplify,
 )
-from workbench.lang.algebra.polynomial import ZERO, atom, expression, number, split
+from workbench.lang.algebra.polynomial import ZERO, atom, expression, number, split_linear
 from workbench.lang.dtypes import FLOAT32, INT32, INT64, UINT8, UINT32
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, integer, walk
 
@@ -89,16 +89,16 @@ def test_growth_is_the_difference_of_neighbours(expr: Expr, at: dict[str, int]):
 @given(exprs)
 def test_split_takes_a_linear_unknown_apart(expr: Expr):
     form = polynomial(expr)
-    parts = split(form, Size("N", INT64))
+    parts = split_linear(form, Size("N", INT64))
     if parts is not None:
         factor, rest = parts
         assert factor * n + rest == form
 
 
 def test_split_refuses_what_is_not_linear():
-    assert split(n * n, Size("N", INT64)) is None
-    assert split(polynomial(Binary("/", N, integer(2), INT32)) * n, Size("N", INT64)) is None
-    assert split(m + 1, Size("N", INT64)) == (ZERO, m + 1)
+    assert split_linear(n * n, Size("N", INT64)) is None
+    assert split_linear(polynomial(Binary("/", N, integer(2), INT32)) * n, Size("N", INT64)) is None
+    assert split_linear(m + 1, Size("N", INT64)) == (ZERO, m + 1)
 
 
 def test_an_index_inside_a_read_is_seen_whatever_its_type():

@@ -16,7 +16,7 @@ def test_they_are_of_this_grammar_and_the_locked_lark():
 
 
 def test_both_parsers_agree():
-    assert tables.loaded(None, Retag()).parse(TEXT, start="start") == tables.built(None, Retag()).parse(
+    assert tables.loaded_parser(None, Retag()).parse(TEXT, start="start") == tables.built(None, Retag()).parse(
         TEXT, start="start"
     )
 
@@ -28,4 +28,4 @@ def test_tables_of_something_else_are_not_used(changed, tmp_path, monkeypatch):
     stale["data"] = None
     (tmp_path / "stale.json").write_text(json.dumps(stale))
     monkeypatch.setattr(tables, "FILE", tmp_path / "stale.json")
-    assert tables.loaded(None, Retag()).parse(TEXT, start="start")
+    assert tables.loaded_parser(None, Retag()).parse(TEXT, start="start")

@@ -12,7 +12,7 @@ from tests.properties.wild_orders import ORDERS
 from tests.properties.wild_threads import THREADS
 from workbench import schedules
 from workbench.errors import ScheduleError
-from workbench.poly.derive.buffers import reads
+from workbench.poly.derive.buffers import is_read_at
 from workbench.poly.programs.tree import loops, path
 from workbench.schedules import Schedule, Transform
 from workbench.schedules.steps import Stage
@@ -75,7 +75,7 @@ def _stage(schedule: Schedule, names: list[str], random: Random) -> Transform | 
 def one_read(schedule: Schedule, step: Stage, random: Random) -> Stage:
     """The buffer for one read of the array alone."""
     accesses = [a for s in schedule.program.statements for a in s.accesses if a.array == step.array]
-    found = sorted({spelt_read(step.array, a.subscripts) for a in accesses if reads(a, a.subscripts)})
+    found = sorted({spelt_read(step.array, a.subscripts) for a in accesses if is_read_at(a, a.subscripts)})
     return replace(step, array=random.choice(found), filling=None) if found else step
 
 

@@ -18,7 +18,7 @@ from workbench.codegen.passes.pipeline import lower_nest
 from workbench.codegen.passes.scalar_nest import scalar_nest
 from workbench.errors import CertificationError, WorkbenchError, shown
 from workbench.fromc.pieces import raised_at
-from workbench.poly.dataflow.delinearising import elements
+from workbench.poly.dataflow.delinearising import memory_elements
 from workbench.poly.programs.program import Array, Program
 from workbench.records import record
 from workbench.target import Target
@@ -97,7 +97,8 @@ def certified(schedule: Schedule, nest: Nest, change: Callable[[str], str] = str
     text = change(text)
     try:
         memory = {c: a for c, a in layouts.items() if not c.startswith("claim_")}
-        raised = raised_at(text, FUNCTION, {c: elements(original.arrays.get(a.name, a)) for c, a in memory.items()})
+        lengths = {c: memory_elements(original.arrays.get(a.name, a)) for c, a in memory.items()}
+        raised = raised_at(text, FUNCTION, lengths)
         claimed = read_claims(original, raised, layouts, meanings)
         check(original, text, FUNCTION, memory, claimed.claims, claimed.parallel, claimed.atomic)
     except CertificationError as error:

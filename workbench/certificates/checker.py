@@ -19,9 +19,9 @@ from workbench.lang.algebra.identities import combined, identity
 from workbench.lang.algebra.normal_form import data_terms, polynomial
 from workbench.lang.expr import Expr, Read, children, operation, reads
 from workbench.lang.printing.printer import show
-from workbench.poly.dataflow.delinearising import delinearised, elements, same_cells
-from workbench.poly.dataflow.last_writers import Assignment, Dataflow, assignments, pointwise, union
-from workbench.poly.dataflow.provenance import Provenance, by_statement, first_difference, is_copy, only
+from workbench.poly.dataflow.delinearising import delinearised, memory_elements, same_cells
+from workbench.poly.dataflow.last_writers import Assignment, Dataflow, assignments, pointwise, union_of
+from workbench.poly.dataflow.provenance import Provenance, by_statement, first_difference, is_copy, tuples_only
 from workbench.poly.dataflow.races import races
 from workbench.poly.dataflow.values import Value, changes_nothing, exactly_converted
 from workbench.poly.dependence.bounds import box, out_of_bounds
@@ -58,7 +58,7 @@ def check(
     """
     own = {n: program.arrays[n] for n in (*program.parameters, *program.outputs) if n in program.arrays}
     known = {c: own[a.name] if a.name in own else replace(a, role="temporary") for c, a in layouts.items()}
-    raised = raised_at(text, function, {c: elements(a) for c, a in known.items()})
+    raised = raised_at(text, function, {c: memory_elements(a) for c, a in known.items()})
     for outside in out_of_bounds(raised):
         raise CertificationError(f"the text touches memory beyond its arrays: {outside}")
     checker = Checker(program, raised, known, claims)
@@ -157,12 +157,12 @@ class Checker:
 
     def require_partial(self, name: str, their: Assignment) -> None:
         """A partial result is the identity and contributions to such targets, each of them once."""
-        found = self.partial.setdefault(name, union([]))
+        found = self.partial.setdefault(name, union_of([]))
         self.require_once(found, their.own.name)
         kept = self.substantial(self.provenance.behind(found), their)
         bag, others = self.provenance.named(kept), [s for s in self.theirs.steps.values() if s.array == their.array]
         alike = {s.id for s in others if {x.operator for x in others} - {""} == {s.operator}}
-        if wrong := self.compared(bag, only(bag, alike)):
+        if wrong := self.compared(bag, tuples_only(bag, alike)):
             raise CertificationError(f"{their.own.name}: a partial result that cannot be combined; {wrong}")
         self.provenance.move(name, kept)
 
@@ -185,7 +185,7 @@ class Checker:
             if not their.own.writes[their.position].exact:
                 before, then = pointwise(*before), pointwise(*then)
             stood = self.provenance.named(self.mine.of(*before))
-            if wrong := self.compared(only(stood, others), only(self.theirs.of(*then), others)):
+            if wrong := self.compared(tuples_only(stood, others), tuples_only(self.theirs.of(*then), others)):
                 raise CertificationError(f"{their.own.name}: contributions come in another order; {wrong}")
 
     def require_end(self, array: Array) -> None:
@@ -206,7 +206,7 @@ class Checker:
     def substantial(self, found: isl.UnionMap, their: Assignment) -> isl.UnionMap:
         """The sources without numbers that change nothing when they are combined into such a target."""
         unit = identity(their.own.reduction or "+", their.position, self.program.arrays[their.array].dtype)
-        return only(found, {n for n, s in self.held.items() if operation(s.value) == operation(unit)}, but=True)
+        return tuples_only(found, {n for n, s in self.held.items() if operation(s.value) == operation(unit)}, but=True)
 
     def compared(self, actual: isl.UnionMap, expected: isl.UnionMap) -> str:
         """The first source that is missing or should not be there."""
@@ -241,7 +241,7 @@ class Checker:
             return ""
         if not isinstance(read, Read) or any(reads(*read.subscripts)):
             return self.unlike(read, Read(hole, (), read.dtype))
-        found = union(p.set_tuple_name(isl.dim.in_, target.id) for p in maps(mine.sources()))
+        found = union_of(p.set_tuple_name(isl.dim.in_, target.id) for p in maps(mine.sources()))
         if hole.startswith(PARTIAL):
             return "" if self.partial.setdefault(target.id, found).is_equal(found) else "two partial results at once"
         stood = self.mine.of(target.cells, self.mine.time(target)).intersect_domain(found.domain())
@@ -254,7 +254,7 @@ class Checker:
             return self.gathered(mine, read, theirs)
         raw, wrong = mine.sources(), ""
         actual = self.provenance.named(raw)
-        ahead = only(actual, self.held).domain()
+        ahead = tuples_only(actual, self.held).domain()
         if (cases := mine.cases(actual.intersect_domain(ahead))) is None:
             return f"{show(read)} may have several values that are computed ahead"
         why = next((w for case in cases if (w := self.differs(case, theirs.on(case.where.domain())))), "")

@@ -12,7 +12,7 @@ from workbench.certificates.checker import Claim
 from workbench.errors import CertificationError
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Const, Read
-from workbench.poly.dataflow.delinearising import places
+from workbench.poly.dataflow.delinearising import cells_in_memory
 from workbench.poly.dataflow.last_writers import paths
 from workbench.poly.programs.program import Array, Program, ProgramStatement
 from workbench.poly.sets import isl, unpack
@@ -62,7 +62,7 @@ def read_claims(program: Program, raised: Program, arrays: Mapping[str, Array], 
             parallel.append(s.id)
         if array not in meanings:
             continue
-        cell = places(arrays[array], array).reverse().set_tuple_name(isl.dim.out, array)
+        cell = cells_in_memory(arrays[array], array).reverse().set_tuple_name(isl.dim.out, array)
         named = isl.parse_map(s.writes[0].relation).apply_range(cell).apply_range(isl.parse_map(meanings[array]))
         who = program.statement(str(named.get_tuple_name(isl.dim.out)))
         behind = list(_behind(raised, n))[: len(who.targets)]
@@ -120,7 +120,7 @@ def _array(name: str, instances: isl.Set) -> Array:
         ends = (
             []
             if instances.is_empty()
-            else [unpack.integer(v) for v in (instances.dim_min_val(d), instances.dim_max_val(d))]
+            else [unpack.python_int(v) for v in (instances.dim_min_val(d), instances.dim_max_val(d))]
         )
         low.append(ends[0] if ends else 0)
         extent.append(ends[1] - ends[0] + 1 if ends else 0)

@@ -52,7 +52,7 @@ def c_kernel(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
     """The kernel in C."""
     nest = lower_nest(schedule.program, schedule.tree, machine)
     program = stored(schedule.program, schedule.tree)
-    return kernel_of_nest(schedule, program, nest, machine, title(schedule), checked=checked)
+    return kernel_of_nest(schedule, program, nest, machine, title_comment(schedule), checked=checked)
 
 
 def kernel_of_nest(
@@ -73,7 +73,7 @@ def gpu_kernel(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
     from workbench.codegen.cuda.unit import write_gpu_unit  # who writes C does not wait for it
 
     program = schedule.program
-    unit = write_gpu_unit(program, schedule.tree, machine, title(schedule), checked=checked)
+    unit = write_gpu_unit(program, schedule.tree, machine, title_comment(schedule), checked=checked)
     return Kernel(
         program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes,
         launches=unit.launches, buffers=unit.buffers, start=unit.start, origins=unit.origins,
@@ -91,7 +91,7 @@ def as_target(target: str | Target) -> Target:
     return PLAIN[target]
 
 
-def title(schedule: Schedule) -> list[str]:
+def title_comment(schedule: Schedule) -> list[str]:
     """Comment lines: what it is, for which sizes, how it was scheduled."""
     sizes = ", ".join(f"{k} = {v}" for k, v in schedule.program.sizes.items()) or "symbolic sizes"
     return [f"{schedule.program.name}: {sizes}", f"schedule: {schedule.steps()}"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from workbench.codegen.generation import kernel_of_nest, refuse_illegal, title
+from workbench.codegen.generation import kernel_of_nest, refuse_illegal, title_comment
 from workbench.codegen.kernel import Kernel
 from workbench.codegen.nest.nest import Block, Nest, Place, Write, walk
 from workbench.codegen.passes.local_storage import stored
@@ -52,7 +52,7 @@ def packed_inputs(
         kernel = kernel_of_nest(schedule, part, own, target, head, checked=not unchecked)
         packings.append(Packing(array, source, kernel))
         program = _given(program, copy, source, array)
-    kernel = kernel_of_nest(schedule, program, nest, target, title(schedule), checked=not unchecked)
+    kernel = kernel_of_nest(schedule, program, nest, target, title_comment(schedule), checked=not unchecked)
     return kernel, tuple(packings)
 
 

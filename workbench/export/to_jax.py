@@ -33,10 +33,10 @@ def jax(what: Any, /, *, name: str | None = None, gpu: str | Target | bool | Non
     family = _family(what, gpu, name)
     chosen = checked_name(family.op.name if name is None else name, "a function of JAX")
     try:
-        from workbench.export.xla.functions import exported  # only this export needs the framework
+        from workbench.export.xla.functions import exported_function  # only this export needs the framework
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"JAX is not installed: pip install jax ({reason})") from reason
-    return exported(chosen, family).function
+    return exported_function(chosen, family).function
 
 
 def _family(what: Any, gpu: str | Target | bool | None, name: str | None) -> Family:

@@ -13,7 +13,7 @@ from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.files import folder_of, put_file
 from workbench.export.models.built import is_built
 from workbench.export.ort.library import Built, built
-from workbench.export.ort.signature import Port, inputs_of, node_domain, outputs_of
+from workbench.export.ort.signature import Port, node_domain, node_inputs, outputs_of
 from workbench.records import record
 from workbench.target import Target
 
@@ -93,27 +93,27 @@ def onnxruntime(
     """
     family, folder = _family(what, gpu, name), folder_of(directory)
     try:
-        from workbench.export.ort.body.function import function_of  # only this export needs onnx
-        from workbench.export.ort.model import model_of, save
+        from workbench.export.ort.body.function import onnx_function  # only this export needs onnx
+        from workbench.export.ort.model import model_of, write_onnx
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"the package onnx is not installed: pip install onnx ({reason})") from reason
     families = families_for(family)
     architectures = (native(),) if family.whole else LEVELS
     parts = [built(families, architecture) for architecture in architectures]
     libraries = {p.architecture: _in_place(folder, p) for p in parts if p.library is not None}
-    model = save(model_of(family), folder / f"{family.op.name}.onnx")
+    model = write_onnx(model_of(family), folder / f"{family.op.name}.onnx")
     pure, why_not = None, ""
     place = folder / f"{family.op.name}_pure.onnx"
     try:
         if family.whole:
             raise CodegenError("a built model is kernels and weights alone")
-        pure = save(model_of(family, [function_of(family)]), place)
+        pure = write_onnx(model_of(family, [onnx_function(family)]), place)
     except CodegenError as reason:
         why_not = str(reason)
         place.unlink(missing_ok=True)
     kernels = tuple(title for part in parts for title in part.kernels)
     notes = tuple(note for part in parts for note in part.notes)
-    ports = inputs_of(family), outputs_of(family)
+    ports = node_inputs(family), outputs_of(family)
     return OnnxRuntimeLibrary(family.op.name, folder, libraries, model, pure, why_not, *ports, kernels, notes)
 
 

@@ -12,7 +12,7 @@ from pycparser import c_ast
 from workbench.fromc.numbers.constants import constants_of, is_scalar, without
 from workbench.fromc.text.functions import function_of
 from workbench.fromc.text.literals import character
-from workbench.fromc.text.locals import assigned_names, names_in
+from workbench.fromc.text.locals import assigned_names, identifiers_in
 from workbench.fromc.text.syntax import Unit, below
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.records import record
@@ -190,12 +190,12 @@ class _Inliner:
         before: list[Any] = []
         for parameter, argument in zip(_parameters(function), map(self.statement, _arguments(node)), strict=True):
             if isinstance(parameter.type, c_ast.TypeDecl):
-                own = self._own(parameter.name, {*names_in(body), *names_in(node)})
+                own = self._own(parameter.name, {*identifiers_in(body), *identifiers_in(node)})
                 before.append(_copied(parameter, argument, own, node.coord))
                 names[parameter.name] = _named(own)
             else:
                 names[parameter.name] = self._array(parameter, argument, changed, node)
-        _rename_apart(body, set(names_in(node)))
+        _rename_apart(body, set(identifiers_in(node)))
         moved = _mapped(c_ast.Compound(items, node.coord), names)
         return self._deeper(name).statement(c_ast.Compound([*before, *moved.block_items], node.coord))
 
@@ -214,7 +214,7 @@ class _Inliner:
         base = argument
         while isinstance(base, c_ast.ArrayRef):
             base = base.name
-        if not isinstance(base, c_ast.ID) or changed & set(names_in(argument)) - {base.name}:
+        if not isinstance(base, c_ast.ID) or changed & set(identifiers_in(argument)) - {base.name}:
             message = f"the argument for {parameter.name} is neither an array nor a row of one"
             raise self._problem(message, argument if argument.coord else node, "pass the array and its indices")
         return lambda at: _standing_at(deepcopy(argument), at.coord)
@@ -223,7 +223,7 @@ class _Inliner:
 def free_names(function: Any) -> set[str]:
     """Names a function uses and does not declare."""
     own = {p.name for p in _parameters(function)} | {d.name for d in _all_declared(function.body)}
-    return set(names_in(function.body)) - own
+    return set(identifiers_in(function.body)) - own
 
 
 def _hiding(unit: Unit) -> set[str]:
@@ -275,7 +275,7 @@ def _standing_at(node: Any, coord: Any) -> Any:
 def _rename_apart(node: Any, taken: set[str]) -> None:
     """Give the variables declared below a node other names than those taken."""
     clashing = {d.name for d in _all_declared(node)} & taken
-    known = set(names_in(node)) | taken
+    known = set(identifiers_in(node)) | taken
     names = {name: next(n for k in range(2, 99) if (n := f"{name}_{k}") not in known) for name in clashing}
     for part in below(node):
         for label in ("name", "declname"):

@@ -16,7 +16,7 @@ from workbench.fromc.parameters.parameters import Parameter, declared, used_symb
 from workbench.fromc.sequential import sequential_text
 from workbench.fromc.statements.body import Body
 from workbench.fromc.statements.updates import IN_ORDER
-from workbench.fromc.text.locals import assigned_names, names_in
+from workbench.fromc.text.locals import assigned_names, identifiers_in
 from workbench.fromc.text.scope import Ended, Scope
 from workbench.fromc.text.source import FUNCTION, REASSOCIATE, REGION, Source, read_source
 from workbench.fromc.text.syntax import Unit, parse_unit
@@ -94,7 +94,7 @@ def _of_unit(unit: Unit, diagnostics: Diagnostics) -> Raised:
         declare_constants(values)
         for name in unit.counters if unit.is_nest else ():
             scope.declare(name, Ended(INT32))
-        parameters = declared(values, list(given.declarations), set(names_in(looked_at)))
+        parameters = declared(values, list(given.declarations), set(identifiers_in(looked_at)))
     diagnostics.check()
     body = Body(values, diagnostics, unit.source.reassociate, in_order=IN_ORDER in unit.source.text)
     steps = body.steps(items)

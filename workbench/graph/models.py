@@ -10,15 +10,15 @@ from typing import Any
 
 from workbench.errors import ModelError, unknown_name
 from workbench.graph.forms.graph_form import as_graph
-from workbench.graph.forms.keys import key_of
+from workbench.graph.forms.keys import functions_digest
 from workbench.graph.forms.rebinding import a_normal, basic_blocks
 from workbench.graph.terms.datatypes import DataDefinition, Datatypes, datatypes
 from workbench.graph.terms.nodes import Array, Function, Term
 from workbench.graph.terms.types import Scheme, Type
 from workbench.graph.text.printing_models import operators_of, print_model
 from workbench.graph.text.printing_types import print_type
-from workbench.graph.text.reading_models import Constants, read
-from workbench.graph.tracing import Applied, applied, difference, history, script
+from workbench.graph.text.reading_models import Constants, read_model
+from workbench.graph.tracing import Applied, after_passes, difference, history, script
 from workbench.graph.typing.programs import Typing, infer
 from workbench.graph.typing.state import Check
 from workbench.lang.operator import Operator
@@ -120,7 +120,7 @@ class Model:
     @cached_property
     def key(self) -> str:
         """A digest that is the same for models that differ in names only, and in which function stands first."""
-        return key_of(self.functions, self.definitions)
+        return functions_digest(self.functions, self.definitions)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Model) and self.key == other.key)
@@ -167,7 +167,7 @@ class Model:
             x
         }
         """
-        return applied(self, step)
+        return after_passes(self, step)
 
     @property
     def start(self) -> Model:
@@ -195,9 +195,9 @@ class Model:
 
     def evaluate(self, /, *arrays: Any, **sizes: int) -> Any:
         """What the model computes, by a plain interpreter on the oracles of its operators; see `evaluation.machine`."""
-        from workbench.graph.evaluation.evaluating import evaluate
+        from workbench.graph.evaluation.evaluating import evaluate_model
 
-        return evaluate(self, arrays, sizes)
+        return evaluate_model(self, arrays, sizes)
 
     def gradient(self, wrt: str | Iterable[str] | None = None) -> Model:
         """The model of its result and its gradients, see `gradients.gradient`; `wb.grad(model)` is the same."""
@@ -216,5 +216,5 @@ def model(text: str, /, constants: Constants = ()) -> Model:
         gelu_tanh(x)
     }
     """
-    found = read(text, constants)
+    found = read_model(text, constants)
     return Model(found.functions, found.definitions, text)

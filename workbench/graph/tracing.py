@@ -56,22 +56,22 @@ def node_count(model: Model) -> int:
     return sum(not isinstance(node, ATOMS) for node in postorder(*model.functions.values()))
 
 
-def applied(model: Model, step: Any) -> Model:
+def after_passes(model: Model, step: Any) -> Model:
     """The model after a pass, or after each of a line of passes; a pass that finds nothing to do is noted as well.
 
     ModelError for what is no pass.
     """
-    for single in singles(step):
+    for single in single_passes(step):
         start = perf_counter()
         after = single.apply(model)
         took = perf_counter() - start
         if not isinstance(after, type(model)):
             raise ModelError(f"a pass gives a model, but {single}.apply gave {shown(after)}")
-        model = traced(after, (*model.trace, Applied(single, model, after, took)))
+        model = with_trace(after, (*model.trace, Applied(single, model, after, took)))
     return model
 
 
-def singles(step: Any) -> tuple[Any, ...]:
+def single_passes(step: Any) -> tuple[Any, ...]:
     """The passes of a line of passes, in order; a pass alone is one."""
     if hasattr(step, "prerequisites"):
         raise ModelError(f"{step} is a step of schedules: it changes the loops of an operator, not a model")
@@ -79,10 +79,10 @@ def singles(step: Any) -> tuple[Any, ...]:
         hint = f"; call it: {step.__name__}()" if callable(step) and hasattr(step, "__name__") else ""
         raise ModelError(f"expected a pass, such as wb.passes.fold_constants(), but found {shown(step)}{hint}")
     parts = getattr(step, "parts", None)
-    return (step,) if parts is None else tuple(single for part in parts for single in singles(part))
+    return (step,) if parts is None else tuple(single for part in parts for single in single_passes(part))
 
 
-def traced(model: Model, trace: tuple[Applied, ...]) -> Model:
+def with_trace(model: Model, trace: tuple[Applied, ...]) -> Model:
     """The same model with another trace; it is not checked again."""
     made = object.__new__(type(model))
     vars(made).update(vars(model))

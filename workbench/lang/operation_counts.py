@@ -6,7 +6,7 @@ from workbench.lang.expr import Binary, Call, Expr, Read, Unary, children, reads
 from workbench.lang.operator import Monoid
 
 
-def operations(values: tuple[Expr, ...], reduction: str | Monoid | None = None) -> int:
+def instance_operations(values: tuple[Expr, ...], reduction: str | Monoid | None = None) -> int:
     """Operations that compute the values of one instance and combine them with their cells.
 
     One for each `+ - * / %`, bit operation, min, max and function whose result is a number and depends on

@@ -44,7 +44,7 @@ class Family:
     def __str__(self) -> str:
         own = names(self.name)
         width = max(map(len, own))
-        return "\n".join([self.name, *(f"  {name:<{width}}  {summary(name)}" for name in own)])
+        return "\n".join([self.name, *(f"  {name:<{width}}  {operator_summary(name)}" for name in own)])
 
 
 class Families:
@@ -86,7 +86,7 @@ class Families:
 families = Families()
 
 
-def summary(name: str) -> str:
+def operator_summary(name: str) -> str:
     """What an operator of the library computes, in a sentence."""
     return " ".join(ENTRIES[name].doc.partition("\n\n")[0].split())
 

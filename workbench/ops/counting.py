@@ -10,9 +10,9 @@ import numpy as np
 
 from workbench.errors import CallError
 from workbench.lang.expr import Read, index_names, reads
-from workbench.lang.operation_counts import operations
+from workbench.lang.operation_counts import instance_operations
 from workbench.lang.operator import Operator, Range, Statement, Tensor
-from workbench.lang.oracle.blocks import Block, blocks
+from workbench.lang.oracle.blocks import Block, covering_blocks
 from workbench.lang.oracle.exact import exact
 
 BLOCK_POINTS = 1 << 20
@@ -31,7 +31,7 @@ def flops(op: Operator, /, **sizes: int) -> int:
     48
     """
     _require(op, sizes)
-    return sum(points(s.ranges, sizes) * operations(s.values, s.reduction) for s in op.statements())
+    return sum(points(s.ranges, sizes) * instance_operations(s.values, s.reduction) for s in op.statements())
 
 
 def bytes_moved(op: Operator, /, **sizes: int) -> int:
@@ -48,7 +48,7 @@ def points(ranges: tuple[Range, ...], sizes: Mapping[str, int]) -> int:
     bounding = {name for r in ranges for name in r.bounding}
     outer = tuple(r for r in ranges if r.index in bounding)
     inner = [r for r in ranges if r.index not in bounding]
-    return sum(_points(block, inner) for block in blocks(outer, sizes, {}, BLOCK_POINTS))
+    return sum(_points(block, inner) for block in covering_blocks(outer, sizes, {}, BLOCK_POINTS))
 
 
 def _points(block: Block, inner: list[Range]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.deferred import deferred
+from workbench.face import deferred
 
 if TYPE_CHECKING:
     from workbench.poly.count.counting import bytes, flops, footprint, operations, points

@@ -1,4 +1,8 @@
-"""Operator to Program: instances, accesses and the order a person would write."""
+"""Operator to Program: instances, accesses and the order a person would write.
+
+Subscripts that known sizes make simpler are settled before: `(d·b) % s` is `b` for `d = 1` and `b < s`, `y + k` is `y`
+for `k < 1`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from workbench.lang.expr import Binary, Const, Expr, Index, Read, substitute, tr
 from workbench.lang.operator import For, Operator, Statement, Step, Target
 from workbench.lang.ranges.intervals import Interval, highest, lowest
 from workbench.poly.dependence.bounds import is_covered
-from workbench.poly.programs.binding import Bound, arrays, check_sizes, conditions, context
+from workbench.poly.programs.binding import Bound, arrays, check_sizes, context, open_conditions
 from workbench.poly.programs.instances import Lowered, can_share_loops
 from workbench.poly.programs.program import Array, Nest, Program, ProgramStatement
 from workbench.poly.sets import isl
@@ -77,7 +81,7 @@ def _as_said(
     op: Operator, sizes: tuple[tuple[str, int], ...], strides: tuple[tuple[str, tuple[int, ...]], ...]
 ) -> Program:
     bound = Bound(op, dict(sizes))
-    remaining = conditions(bound)
+    remaining = open_conditions(bound)
     build = _Builder(bound, arrays(bound, dict(strides)))
     order = tuple(item for step in op.body for item in build.step(step))
     return Program(
@@ -112,7 +116,7 @@ class _Builder:
     def step(self, step: Step) -> Iterator[Nest | str]:
         """The part of the naive nest that one step of the operator becomes."""
         if isinstance(step, Statement):
-            step = settled(self.bound, self.arrays, step)
+            step = _with_settled_subscripts(self.bound, self.arrays, step)
         match step:
             case For(axis, body):
                 yield Nest(axis.index, tuple(item for inner in body for item in self.step(inner)))
@@ -159,7 +163,7 @@ def nest(dims: tuple[str, ...], body: tuple[Nest | str, ...]) -> tuple[Nest | st
 Spans = dict[str, Interval]
 
 
-def settled(bound: Bound, arrays: dict[str, Array], statement: Statement) -> Statement:
+def _with_settled_subscripts(bound: Bound, arrays: dict[str, Array], statement: Statement) -> Statement:
     """The statement with known sizes in its subscripts, which have no divisions whose quotient is 0 for all indices.
 
     An index that has one value is that number where a read adds it to others.  A target of which `!` sets every cell

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from workbench import poly
 from workbench.codegen import Kernel, as_target, generate
-from workbench.deferred import uncollected
 from workbench.errors import BuildError, WorkbenchError, shown
+from workbench.face import uncollected
 from workbench.runtime.compilers.compiling import load
 from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.runtime.compilers.job import Job

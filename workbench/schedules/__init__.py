@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbench.deferred import deferred
 from workbench.errors import IllegalSchedule
-from workbench.face import STEPS
+from workbench.face import STEPS, deferred
 
 # Public name → module.
 NAMES: dict[str, str] = {

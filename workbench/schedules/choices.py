@@ -1,5 +1,7 @@
-"""`choose`: a choice among steps or values, for a slider, a menu, a loop, or a decision of a sketch; and steps in which
-choices stand in place of arguments, which sketches are made of."""
+"""`choose`: a choice among steps or values, for a slider, a menu, a loop, or a decision of a sketch.
+
+Steps in which choices stand in place of arguments are open (`Open`): what sketches are made of.
+"""
 
 from __future__ import annotations
 
@@ -193,7 +195,7 @@ def choices_of(step: Transform) -> Iterator[tuple[str, Choice]]:
                 yield from choices_of(part)
 
 
-def mapped(step: Transform, change: Callable[[Choice], Any]) -> Transform | None:
+def map_choices(step: Transform, change: Callable[[Choice], Any]) -> Transform | None:
     """The step with something else in place of each choice; None for a step that is not taken.
 
     Where `change` gives no choice but an option, the step is made.
@@ -208,11 +210,11 @@ def mapped(step: Transform, change: Callable[[Choice], Any]) -> Transform | None
         case Alternative(choice):
             found = change(choice)
             if isinstance(found, Choice):
-                options = (o if o is None else mapped(o, change) for o in found.options)
+                options = (o if o is None else map_choices(o, change) for o in found.options)
                 return Alternative(Choice(tuple(options), found.name))
-            return None if found is None else mapped(found, change)
+            return None if found is None else map_choices(found, change)
         case Recipe(parts):
-            kept = [p for p in (mapped(part, change) for part in parts) if p is not None]
+            kept = [p for p in (map_choices(part, change) for part in parts) if p is not None]
             return type(step)(tuple(kept)) if kept else None
     return step
 

@@ -172,7 +172,7 @@ def require_new(tree: Tree, site: Site, names: list[str], old: list[str]) -> Non
         )
 
 
-def distribute(tree: Tree, path: Path, position: int) -> Tree:
+def split_before(tree: Tree, path: Path, position: int) -> Tree:
     """Split the loops around the sequence at `path` before its child `position`."""
     sequence = at(tree, path)
     assert isinstance(sequence, Sequence)
@@ -182,7 +182,7 @@ def distribute(tree: Tree, path: Path, position: int) -> Tree:
         return put(tree, path, Sequence((first, second)))
     band = at(tree, path[:-1])
     assert isinstance(band, Band)
-    return put(tree, path[:-1], Sequence((around(band, first), around(band, second))))
+    return put(tree, path[:-1], Sequence((band_around(band, first), band_around(band, second))))
 
 
 def rest_of(site: Site) -> Tree:
@@ -191,7 +191,7 @@ def rest_of(site: Site) -> Tree:
     return Band(inner, site.band.child) if inner else site.band.child
 
 
-def around(band: Band, child: Tree) -> Band:
+def band_around(band: Band, child: Tree) -> Band:
     """The loops of `band` around some of its statements."""
     below = set(statements(child))
     return Band(tuple(loop.only(below) for loop in band.loops), child)

@@ -30,16 +30,16 @@ def fits(value: Any, hint: Any) -> bool:
     return True
 
 
-def said(hint: Any) -> str:
+def type_text(hint: Any) -> str:
     """A type in words."""
     parts = get_args(hint)
     match get_origin(hint) or hint:
         case origin if origin in (Union, UnionType):
-            return " or ".join(map(said, parts))
+            return " or ".join(map(type_text, parts))
         case origin if origin is Literal:
             return " or ".join(map(repr, parts))
         case origin if origin is tuple and parts[-1] is Ellipsis:
-            return f"a list, each of it {said(parts[0])}"
+            return f"a list, each of it {type_text(parts[0])}"
         case origin if origin is tuple:
-            return f"a list of {len(parts)} ({', '.join(map(said, parts))})"
+            return f"a list of {len(parts)} ({', '.join(map(type_text, parts))})"
     return PLAIN.get(hint, str(hint))

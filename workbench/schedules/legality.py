@@ -19,7 +19,7 @@ from workbench.poly.dependence.violations import Violation, violated
 from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import Access, Program
 from workbench.poly.programs.size_set import SizeSet, no_sizes, size_set
-from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, at_once, loops, serial, statements, unmarked
+from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, all_serial, at_once, loops, statements, unmarked
 from workbench.poly.sets import isl
 from workbench.poly.time.barrier_order import divergent
 from workbench.poly.time.concurrency import misplaced
@@ -68,7 +68,7 @@ class Verdict:
         of = program or self.program
         if self or of is None:
             return str(self)
-        lines = dict.fromkeys(explain(of, v) for v in self.violations[:3])
+        lines = dict.fromkeys(explain_violation(of, v) for v in self.violations[:3])
         return "; ".join((*lines, *filter(None, (self.reason, self._otherwise()))))
 
     def _otherwise(self) -> str:
@@ -110,7 +110,7 @@ def judge(program: Program, tree: Tree) -> Verdict:
     fault = misplaced(tree) or divergent(program, tree)
     if fault:
         return Verdict("illegal", (), program, tree, fault)
-    tree = executed(tree)
+    tree = as_executed(tree)
     if _is_own_order(program, tree):
         return Verdict("legal", (), program, tree)
     violations = poly.violations(program, tree)
@@ -120,20 +120,21 @@ def judge(program: Program, tree: Tree) -> Verdict:
     return Verdict("illegal" if exact else "unproved", violations, program, tree)
 
 
-def executed(tree: Tree) -> Tree:
+def as_executed(tree: Tree) -> Tree:
     """The tree as it runs: a micro-kernel may execute the iterations of its part in any order, as if in lanes.
 
     Where later steps put other statements into the part, no micro-kernel can execute it any more.
     """
     match tree:
         case Mark(note, child):
-            inner = in_lanes(child) if isinstance(note, ExecutedBy) and len(statements(child)) == 1 else executed(child)
+            by_kernel = isinstance(note, ExecutedBy) and len(statements(child)) == 1
+            inner = in_lanes(child) if by_kernel else as_executed(child)
             return tree if inner is child else Mark(note, inner)
         case Band(own, child):
-            inner = executed(child)
+            inner = as_executed(child)
             return tree if inner is child else Band(own, inner)
         case Sequence(children):
-            parts = tuple(map(executed, children))
+            parts = tuple(map(as_executed, children))
             return tree if all(a is b for a, b in zip(parts, children, strict=True)) else Sequence(parts)
     return tree
 
@@ -155,7 +156,7 @@ def _is_own_order(program: Program, tree: Tree) -> bool:
     """Whether the tree is the order in which the program is right by definition, each instance at a time of its own."""
     if any(at_once(x.kind) or x.kind == "vector" for x in loops(tree)):
         return False
-    if unmarked(serial(tree)) != unmarked(poly.naive_tree(program)):
+    if unmarked(all_serial(tree)) != unmarked(poly.naive_tree(program)):
         return False
     return program.parent is None or all(collisions(program, tree, s) is None for s in program.statements)
 
@@ -166,7 +167,7 @@ def _is_exact(program: Program, array: str) -> bool:
     return all(a.exact for a in accesses)
 
 
-def explain(program: Program, violation: Violation) -> str:
+def explain_violation(program: Program, violation: Violation) -> str:
     """`would race on C (reduction, loop k): C(0,0,0) → C(0,0,1) for M=1, N=1, K=2`."""
     dependence = violation.dependence
     if dependence is None:

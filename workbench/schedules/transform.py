@@ -15,7 +15,7 @@ from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.program import Program
 from workbench.poly.sets import isl
 from workbench.records import record
-from workbench.schedules.field_types import fits, said
+from workbench.schedules.field_types import fits, type_text
 from workbench.schedules.foreign_names import unknown_step
 from workbench.schedules.recent import recent
 
@@ -259,7 +259,8 @@ def _require_fitting(name: str, arguments: Mapping[str, Any]) -> None:
         raise _unfitting(name, arguments)
     for field, value in arguments.items():
         if not fits(value, hints[field]):
-            raise ScheduleError(f"recorded step {name!r}: {field} must be {said(hints[field])}, not {shown(value)}")
+            expected = type_text(hints[field])
+            raise ScheduleError(f"recorded step {name!r}: {field} must be {expected}, not {shown(value)}")
 
 
 def _unfitting(name: str, arguments: Mapping[str, Any]) -> ScheduleError:

@@ -9,7 +9,7 @@ import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.small_sizes import MACHINE
 from workbench import poly
-from workbench.codegen.passes.subscript_collapse import joined
+from workbench.codegen.passes.subscript_collapse import joined_subscripts
 from workbench.lang.expr import Index
 from workbench.lang.printing.index_text import index_map
 from workbench.lang.printing.printer import show
@@ -71,10 +71,10 @@ def test_other_layouts(layout):
 def test_only_what_divides_common_variables_is_joined():
     array = wb.lower(wb.operator("def f(float(4,6,5,3) A) -> (B) { B(i) +=! A(i,j,k,l) }")).arrays["A"]
     _, rows = index_map("(x, y) -> (x / 6, x % 6, y / 3, y % 3)", ())
-    assert [show(s) for s in joined(array, rows, {})] == ["0", "x", "0", "y"]
+    assert [show(s) for s in joined_subscripts(array, rows, {})] == ["0", "x", "0", "y"]
     _, rows = index_map("(x, y) -> (x / 6, x % 6, y / 2, y % 2)", ())
-    assert [show(s) for s in joined(array, rows, {})] == ["0", "x", "y / 2", "y % 2"]
-    assert joined(array, tuple(map(Index, "abcd")), {}) == tuple(map(Index, "abcd"))
+    assert [show(s) for s in joined_subscripts(array, rows, {})] == ["0", "x", "y / 2", "y % 2"]
+    assert joined_subscripts(array, tuple(map(Index, "abcd")), {}) == tuple(map(Index, "abcd"))
 
 
 def test_reshapes_of_the_language_are_joined_too():

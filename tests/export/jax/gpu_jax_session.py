@@ -18,7 +18,7 @@ from tests.export.stand_in import image, refusal
 from workbench.export.cuda import at_hand
 from workbench.export.dispatch import Source, linked
 from workbench.export.xla import kernels
-from workbench.export.xla.functions import known
+from workbench.export.xla.functions import exported_as
 from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.target import Target
 
@@ -29,7 +29,7 @@ def pretended() -> ctypes.CDLL:
     header = (Path(jax.ffi.include_dir()) / kernels.INTERFACE).read_text()
     source = Source("pretended_gpu.c", text)
     library = ctypes.CDLL(str(linked("pretended_gpu", [source], {"c_api.h": header}, preferred_toolchain())))
-    library.pretend(ctypes.cast(kernels.glue().wb_jax_gpu_handler, ctypes.c_void_p))
+    library.pretend(ctypes.cast(kernels.ffi_library().wb_jax_gpu_handler, ctypes.c_void_p))
     registered = set()
 
     def register(target):
@@ -47,7 +47,7 @@ def calls(name):
     for sizes in SIZES[name]:
         values = given(name, sizes)
         right += [agrees(name, call(*values), values) for call in (jax.jit(found), found)]
-        titles.append(known(f"gpu_{name}").kernels.last_kernel(on_gpu=True))
+        titles.append(exported_as(f"gpu_{name}").kernels.last_kernel(on_gpu=True))
     return [right, titles]
 
 

@@ -72,20 +72,20 @@ def test_a_random_operator_gives_what_the_oracle_says(own_cache, seed):
 
 
 def test_the_kernel_for_the_sizes_of_a_call_runs():
-    from workbench.export.xla.functions import known
+    from workbench.export.xla.functions import exported_as
 
     op = wb.operator("def copy_of(int32(N) A) -> (int32(N) B) { B(i) = A(i) }")
     found = wb.export.jax(wb.schedule(op, N=16))
     for n, kernel in ((16, "native: N=16"), (7, "native: all sizes")):
         A = np.arange(n, dtype=np.int32)
         np.testing.assert_array_equal(found(A), A)
-        assert known("copy_of").kernels.last_kernel() == kernel
+        assert exported_as("copy_of").kernels.last_kernel() == kernel
 
 
 def test_kernels_get_the_memory_of_the_arrays_themselves(monkeypatch):
     """A stand-in for the kernels notes the addresses it is called with."""
-    from workbench.export.xla.functions import known
-    from workbench.export.xla.kernels import glue
+    from workbench.export.xla.functions import exported_as
+    from workbench.export.xla.kernels import ffi_library
 
     class Entries(ctypes.Structure):
         _fields_ = [(n, ctypes.c_void_p) for n in ("family", "call", "workspace", "message", "last_kernel")]
@@ -100,14 +100,14 @@ def test_kernels_get_the_memory_of_the_arrays_themselves(monkeypatch):
         addresses.extend(ctypes.cast(arrays, ctypes.POINTER(ctypes.c_void_p))[3 * n] for n in range(3))
         return 0
 
-    kernels = known("where_is").kernels
+    kernels = exported_as("where_is").kernels
     library = _library_of(kernels.family)
     library.wb_open.restype = ctypes.POINTER(Entries)
     entries = library.wb_open(ctypes.create_string_buffer(16)).contents
     changed = Entries(*(getattr(entries, n) for n, _ in Entries._fields_))
     changed.call = ctypes.cast(call, ctypes.c_void_p).value
     opened = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda _: ctypes.addressof(changed))
-    glue().wb_jax_implement(kernels.definition, ctypes.cast(opened, ctypes.c_void_p))
+    ffi_library().wb_jax_implement(kernels.definition, ctypes.cast(opened, ctypes.c_void_p))
     result = found(A, B).block_until_ready()
     assert addresses == [each.unsafe_buffer_pointer() for each in (A, B, result)]
 
@@ -292,13 +292,13 @@ def test_exporting_again_replaces_what_it_does():
 
 
 def test_a_compiled_program_takes_the_new_kernels_of_the_same_operator():
-    from workbench.export.xla.functions import known
+    from workbench.export.xla.functions import exported_as
 
     op = wb.operator("def retuned(float(N) A) -> (B) { B(i) = 2 * A(i) }")
     jitted = jax.jit(wb.export.jax(op))
     A = whole(24)
     jitted(A).block_until_ready()
-    kernels = known("retuned").kernels
+    kernels = exported_as("retuned").kernels
     assert kernels.last_kernel() == "native: all sizes"
     wb.export.jax(wb.autoschedule(op, N=24))
     np.testing.assert_array_equal(jitted(A), 2 * A)

@@ -1,4 +1,4 @@
-"""The cheapest division: equal to what trying every division finds, and never above the divisions of rules."""
+"""The cheapest_cover division: equal to what trying every division finds, and never above the divisions of rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.graph.engines.regions.blocks import blocks_of
 from workbench.graph.engines.regions.by_cost import (
     Candidate,
     candidates,
-    cheapest,
+    cheapest_cover,
     is_chain,
     merged_neighbours,
     on_chain,
@@ -70,7 +70,7 @@ def by_brute_force(block, among) -> float:
 def test_on_a_chain_it_is_the_best_there_is(seed):
     block, among = invented(CHAIN, seed)
     assert is_chain(block)
-    assert sum(each.seconds for each in cheapest(block, among)) == pytest.approx(by_brute_force(block, among))
+    assert sum(each.seconds for each in cheapest_cover(block, among)) == pytest.approx(by_brute_force(block, among))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -79,7 +79,7 @@ def test_on_a_graph_it_is_the_best_there_is(seed):
     if len(blocks_of(model.graph_form())[0].sites) > 6:
         pytest.fail("the graph is too large to try every division")
     block, among = invented(model, seed)
-    found = cheapest(block, among)
+    found = cheapest_cover(block, among)
     assert block.is_acyclic([each.mask for each in found])
     assert sum(each.mask for each in found) == block.mask(block.sites)
     assert sum(each.seconds for each in found) == pytest.approx(by_brute_force(block, among))
@@ -105,7 +105,7 @@ def test_a_division_that_would_wait_for_itself_is_cut_off():
     a, b, c, d, e, f = _named(block, calls)
     crossed = [Candidate(1 << a | 1 << d, takes[0], Cost(0.1)), Candidate(1 << b | 1 << c, takes[0], Cost(0.1))]
     assert not block.is_acyclic([each.mask for each in crossed])
-    found = cheapest(block, [*singles, *crossed])
+    found = cheapest_cover(block, [*singles, *crossed])
     assert block.is_acyclic([each.mask for each in found])
     assert sum(each.seconds for each in found) == pytest.approx(0.1 + 4)
     assert {e, f} <= set(calls)

@@ -9,8 +9,8 @@ import workbench as wb
 from tests.graph.engines.library_regions import one_call
 from workbench.errors import EngineError
 from workbench.graph.engines.engine_records import engine_named
-from workbench.graph.engines.region_calls import compare, fitting, several
-from workbench.graph.engines.subgraphs import numbered
+from workbench.graph.engines.region_calls import checked_arrays, compare, several
+from workbench.graph.engines.subgraphs import numbered_subgraph
 
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here")
 
@@ -37,10 +37,10 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
 def agrees(engine: str, operator: str) -> bool:
     """Whether an engine takes an operator of the library; what it then computes is the oracle's."""
     model, arrays = one_call(operator)
-    region, made = numbered("region", model), engine_named(engine)
+    region, made = numbered_subgraph("region", model), engine_named(engine)
     if made.refusal(region.steps[0].site):
         return False
-    compare(region, fitting(region, made.compile(region)(*arrays)), several(region.evaluate(*arrays)))
+    compare(region, checked_arrays(region, made.compile(region)(*arrays)), several(region.evaluate(*arrays)))
     return True
 
 

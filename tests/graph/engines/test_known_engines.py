@@ -12,8 +12,8 @@ from tests.graph.engines.library_regions import one_call
 from tests.support import examples
 from workbench.errors import EngineError
 from workbench.graph.engines.engine_records import engine_named
-from workbench.graph.engines.region_calls import compare, fitting, several
-from workbench.graph.engines.subgraphs import numbered
+from workbench.graph.engines.region_calls import checked_arrays, compare, several
+from workbench.graph.engines.subgraphs import numbered_subgraph
 
 # Engine → what has to be installed, every how manieth operator is tried in quick tests, and how many it takes of all.
 ENGINES = {
@@ -40,10 +40,10 @@ def test_an_engine_computes_what_the_oracle_does_or_says_why_it_cannot(name):
     taken = 0
     for each in names:
         model, arrays = one_call(each)
-        region = numbered("region", model)
+        region = numbered_subgraph("region", model)
         refusal = engine.refusal(region.steps[0].site)
         if not refusal:
-            compare(region, fitting(region, engine.compile(region)(*arrays)), several(region.evaluate(*arrays)))
+            compare(region, checked_arrays(region, engine.compile(region)(*arrays)), several(region.evaluate(*arrays)))
             taken += 1
     assert taken >= least if every == 1 else taken
 
@@ -102,7 +102,7 @@ def test_what_the_definition_does_not_show_to_be_the_same_is_refused():
         op = wb.operator(f"def f(float(N) x) -> (y) {{ {body} }}")
         builder = wb.graph.Builder()
         model = builder.model(builder.call(op, builder.parameter("x", "float32[6]")))
-        assert engine.refusal(numbered("region", model).steps[0].site) == reason
+        assert engine.refusal(numbered_subgraph("region", model).steps[0].site) == reason
 
 
 def test_engines_for_frameworks_that_are_missing_say_what_to_install(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 from tests.graph.programs import TEXTS, array
 from workbench.errors import CallError
 from workbench.graph import Data, data, model, to_list
-from workbench.graph.evaluation.evaluating import evaluate
+from workbench.graph.evaluation.evaluating import evaluate_model
 from workbench.graph.evaluation.machine import Machine
 from workbench.graph.evaluation.values import list_of, same
 from workbench.lang import operator
@@ -60,7 +60,7 @@ def test_a_shared_node_is_computed_once():
     text = (
         "fn main(x: float32[n], c: bool) {\n    %a = softplus(x)\n    if c { (%a, %a) } else { (%a, gelu_tanh(%a)) }\n}"
     )
-    evaluate(model(text), (array(3), True), {}, counted)
+    evaluate_model(model(text), (array(3), True), {}, counted)
     assert calls == ["softplus"]
 
 

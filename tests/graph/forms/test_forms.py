@@ -8,7 +8,7 @@ import pytest
 from tests.graph.programs import EXAMPLES, array
 from workbench.graph import Model, model
 from workbench.graph.forms.rebinding import is_word
-from workbench.graph.forms.scopes import is_branch, scopes, value_of
+from workbench.graph.forms.scopes import is_branch, scopes, value_node
 from workbench.graph.terms.nodes import ATOMS, Call, Constant, Function, Let, Primitive, Tuple, Variable
 from workbench.graph.terms.walking import operands, postorder, refreshed
 from workbench.ops.catalogue import load
@@ -133,5 +133,5 @@ def test_a_chain_of_two_thousand_nodes_has_every_form(form):
 
 def test_what_a_let_stands_for_is_the_value_of_its_body():
     inner = Variable("y")
-    assert value_of(Let(inner, Variable("x"), inner)) is inner
-    assert isinstance(value_of(inner), ATOMS)
+    assert value_node(Let(inner, Variable("x"), inner)) is inner
+    assert isinstance(value_node(inner), ATOMS)

@@ -14,7 +14,7 @@ from tests.graph.random_models import random_arguments, random_model
 from tests.support import examples
 from workbench.errors import ModelError
 from workbench.graph import Model
-from workbench.graph.evaluation.arguments import converted
+from workbench.graph.evaluation.arguments import checked_argument
 from workbench.graph.gradients.structures import elements_of, holds_floats
 from workbench.graph.terms.nodes import Function, NewReference
 from workbench.graph.terms.types import FunctionType
@@ -48,7 +48,7 @@ def doubled(model: Model, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     of = model.type_of(model.entry)
     assert isinstance(of, FunctionType)
     pairs = zip(arguments, of.parameters, strict=True)
-    return tuple(converted(_wide(value), kind, model.datatypes, "argument") for value, kind in pairs)
+    return tuple(checked_argument(_wide(value), kind, model.datatypes, "argument") for value, kind in pairs)
 
 
 def _wide(value: Any) -> Any:

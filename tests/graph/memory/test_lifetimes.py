@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import Buffer, Lifetimes, Share, Step
-from workbench.graph.memory.byte_counts import at, never_above, span
+from workbench.graph.memory.byte_counts import at_sizes, byte_bounds, never_above
 from workbench.lang.algebra.polynomial import atom
 from workbench.lang.expr import Binary, Const, Size
 
@@ -96,15 +96,15 @@ HALF = atom(Binary("/", Size("N"), Const(2, Size("N").dtype), Size("N").dtype))
 
 @pytest.mark.parametrize("size", [N * M * 4, N * 8 - M, HALF * M + 1, N * N - N * 3, atom(Size("M")) * -2 + 7])
 def test_a_size_stays_within_its_span(size):
-    low, high = span(size, dict(BOUNDS))
-    values = [at(size, {"N": n, "M": m}) for n in range(1, 9) for m in range(2, 6)]
+    low, high = byte_bounds(size, dict(BOUNDS))
+    values = [at_sizes(size, {"N": n, "M": m}) for n in range(1, 9) for m in range(2, 6)]
     assert low <= min(values)
     assert max(values) <= high
 
 
 def test_a_span_is_exact_where_every_name_occurs_once():
-    assert span(N * M * 4 + 3, dict(BOUNDS)) == (11, 163)
-    assert at(HALF, {"N": 7}) == 3
+    assert byte_bounds(N * M * 4 + 3, dict(BOUNDS)) == (11, 163)
+    assert at_sizes(HALF, {"N": 7}) == 3
 
 
 def test_sizes_are_compared_for_all_values():

@@ -7,7 +7,7 @@ import pytest
 from bench import memory_graphs
 from bench.memory_graphs import Recorder
 from workbench.graph.memory import plan
-from workbench.graph.memory.tokens import tokens
+from workbench.graph.memory.tokens import storage_tokens
 
 
 def chain(*sizes):
@@ -33,7 +33,7 @@ def chain(*sizes):
     ],
 )
 def test_a_chain(sizes, expected):
-    assert tokens(chain(*sizes)).sizes == expected
+    assert storage_tokens(chain(*sizes)).sizes == expected
 
 
 def fan(*sizes, then):
@@ -47,23 +47,23 @@ def fan(*sizes, then):
 
 
 def test_the_smallest_that_is_large_enough_is_taken_first():
-    found = tokens(fan(90, 70, 80, then=(75,)))
+    found = storage_tokens(fan(90, 70, 80, then=(75,)))
     assert found.token_of["then4"] == found.token_of["op2"]
 
 
 def test_else_the_largest_that_is_too_small_grows():
-    found = tokens(fan(90, 70, 80, then=(95,)))
+    found = storage_tokens(fan(90, 70, 80, then=(95,)))
     assert found.token_of["then4"] == found.token_of["op0"]
     assert found.sizes == (95, 70, 80, 1)
 
 
 def test_of_equal_ones_the_first_that_came_back_is_taken():
-    found = tokens(fan(50, 50, then=(50,)))
+    found = storage_tokens(fan(50, 50, then=(50,)))
     assert found.token_of["then3"] == found.token_of["op0"]
 
 
 def test_of_equal_ones_that_are_too_small_the_last_grows():
-    found = tokens(fan(50, 50, then=(60,)))
+    found = storage_tokens(fan(50, 50, then=(60,)))
     assert found.token_of["then3"] == found.token_of["op1"]
 
 
@@ -74,14 +74,14 @@ def test_the_example_of_the_original_needs_two_tokens_besides_its_arguments():
     z = r.compute("add", 40, x, r.compute("exp", 4, y))
     for _ in range(3):
         z = r.compute("exp", 40, z)
-    assert tokens(r.finish(z)).sizes == (40, 40)
+    assert storage_tokens(r.finish(z)).sizes == (40, 40)
 
 
 def test_a_reshape_holds_on_to_the_token_of_its_input():
     r = Recorder()
     a = r.compute("op", 100, r.outside("x", 1))
     b = r.compute("op", 100, r.view("reshape", a))
-    found = tokens(r.finish(r.compute("op", 100, a, b)))
+    found = storage_tokens(r.finish(r.compute("op", 100, a, b)))
     assert found.sizes == (100, 100, 100)
     assert found.token_of["reshape1"] == found.token_of["op0"]
 
@@ -89,7 +89,7 @@ def test_a_reshape_holds_on_to_the_token_of_its_input():
 def test_an_output_nobody_reads_is_returned_at_once():
     r = Recorder()
     pair = r.step("pair", (r.outside("x", 1),), (100, 60))
-    assert tokens(r.finish(r.compute("op", 60, pair))).sizes == (100, 60)
+    assert storage_tokens(r.finish(r.compute("op", 60, pair))).sizes == (100, 60)
 
 
 # As they were found; that the rules are right is shown above.
@@ -98,7 +98,7 @@ GOLDEN = {"ResNet-18": 7432096, "U-Net": 81788928, "transformer": 40894464}
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_sums_of_networks(name):
-    assert tokens(memory_graphs.NETWORKS[name]()).bytes == GOLDEN[name]
+    assert storage_tokens(memory_graphs.NETWORKS[name]()).bytes == GOLDEN[name]
 
 
 def test_a_plan_of_tokens_puts_them_one_behind_the_other():

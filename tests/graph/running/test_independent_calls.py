@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.graph.running.comparing import agrees
 from workbench.errors import KernelError
-from workbench.graph.running.recording.independent_calls import side_by_side
+from workbench.graph.running.recording.independent_calls import parallel_groups
 from workbench.graph.running.specimens import recording_of
 from workbench.schedules import default_schedule
 from workbench.schedules.analysis.thread_shares import ThreadShares, thread_shares
@@ -75,7 +75,7 @@ def test_an_index_out_of_range_is_named_where_calls_run_beside_one_another(monke
 
 def everything(recording, shares, threads, region_seconds):
     """All calls of a level, whatever they take."""
-    return side_by_side(recording, dict.fromkeys(shares, ThreadShares(0.0, 1.0)), threads, 1e-9)
+    return parallel_groups(recording, dict.fromkeys(shares, ThreadShares(0.0, 1.0)), threads, 1e-9)
 
 
 def test_random_graphs_compute_the_same_with_all_levels_side_by_side(monkeypatch):
@@ -101,7 +101,7 @@ def test_only_what_keeps_one_thread_busy_is_worth_it():
     one, other = (call for call in recording.calls if call.op.name == "recurrent")
 
     def groups(share: ThreadShares, threads: int = 2) -> int:
-        return len(side_by_side(recording, {one: share, other: share}, threads, 1e-6))
+        return len(parallel_groups(recording, {one: share, other: share}, threads, 1e-6))
 
     assert groups(ThreadShares(0.0, 1e-4)) == 1
     assert groups(ThreadShares(0.0, 1e-4), threads=1) == 0

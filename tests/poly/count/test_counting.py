@@ -120,7 +120,7 @@ def test_exceptions_in_callbacks_are_kept():
         raise ZeroDivisionError("mine")
 
     with pytest.raises(ZeroDivisionError, match="mine"):
-        unpack.collect(isl.parse_set("{ [i] : 0 <= i < 3 }").foreach_point, fail)
+        unpack.foreach_results(isl.parse_set("{ [i] : 0 <= i < 3 }").foreach_point, fail)
 
 
 def test_out_of_bounds_has_the_smallest_sizes_and_the_first_instance():

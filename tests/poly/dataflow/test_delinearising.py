@@ -8,7 +8,7 @@ import workbench as wb
 from workbench.errors import LoweringError
 from workbench.lang.dtypes import FLOAT64, INT64
 from workbench.lang.expr import Const, Size
-from workbench.poly.dataflow.delinearising import delinearised, elements, places, same_cells
+from workbench.poly.dataflow.delinearising import cells_in_memory, delinearised, memory_elements, same_cells
 from workbench.poly.programs.program import Array, Program
 from workbench.poly.sets import isl, unpack
 
@@ -32,10 +32,10 @@ def program(body: str) -> Program:
 
 
 def test_places_are_those_of_the_layout():
-    found = {p[:2]: p[2] for p in unpack.points(places(PADDED, "mem").wrap().flatten())}
+    found = {p[:2]: p[2] for p in unpack.points(cells_in_memory(PADDED, "mem").wrap().flatten())}
     assert found == {(i, j): 4 * i + j for i in range(3) for j in range(2)}
-    assert elements(PADDED) == 10
-    assert elements(array([], [])) == 1
+    assert memory_elements(PADDED) == 10
+    assert memory_elements(array([], [])) == 1
     assert str(same_cells(PADDED, "Y").get_tuple_name(isl.dim.out)) == "Y"
 
 
@@ -60,4 +60,4 @@ def test_cells_that_share_memory_stay_memory():
 def test_a_layout_needs_its_sizes():
     unknown = Array("X", FLOAT64, (Const(0, INT64),), (Size("N"),), (Const(1, INT64),), "input")
     with pytest.raises(LoweringError, match="sizes are bound"):
-        elements(unknown)
+        memory_elements(unknown)

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from workbench.runtime.arrays.memory import address
+from workbench.runtime.arrays.memory import data_address
 
 CELLS = np.zeros((4, 6), "f4")
 
@@ -25,4 +25,4 @@ def read_only(array: np.ndarray) -> np.ndarray:
     ],
 )  # fmt: skip
 def test_an_address_is_what_numpy_says(array):
-    assert address(array) == array.__array_interface__["data"][0]
+    assert data_address(array) == array.__array_interface__["data"][0]

@@ -48,7 +48,7 @@ def cache(tmp_path):
 @pytest.fixture
 def kept(cache) -> Path:
     """The file of costs that were kept."""
-    return kept_costs.keep(this_machine(), OWN)
+    return kept_costs.keep_costs(this_machine(), OWN)
 
 
 # -- from calls to costs ---------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_where_the_cache_cannot_be_used_this_process_still_has_what_it_measured(
     (tmp_path / "file").write_text("no directory")
     with wb.settings(cache=tmp_path / "file" / "below", calibrated=True):
         with pytest.warns(RuntimeWarning, match="temporary directory until this process ends"):
-            kept_costs.keep(this_machine(), OWN)
+            kept_costs.keep_costs(this_machine(), OWN)
         assert this_machine().costs == OWN
 
 

@@ -17,7 +17,7 @@ from workbench.errors import BuildError, KernelError
 from workbench.runtime.gpu.building import build_on_gpu
 from workbench.runtime.gpu.drivers import choosing
 from workbench.runtime.gpu.drivers.driver import DriverError
-from workbench.runtime.gpu.drivers.failures import FAILURES, LOSING, code_of, explained, lost
+from workbench.runtime.gpu.drivers.failures import FAILURES, LOSING, driver_failure, error_code, lost
 from workbench.schedules import Schedule
 
 
@@ -61,8 +61,8 @@ def test_machine_code_that_the_driver_refuses_is_an_error_of_the_build(driver: F
 
 def test_every_failure_says_what_happened_and_what_to_do() -> None:
     for code, (words, happened, advice) in FAILURES.items():
-        assert code_of(words) == code, "PyCUDA's messages have the words alone"
-        text = str(explained(DriverError(code, words, "cuLaunchKernel"), "matmul"))
+        assert error_code(words) == code, "PyCUDA's messages have the words alone"
+        text = str(driver_failure(DriverError(code, words, "cuLaunchKernel"), "matmul"))
         assert text.startswith("matmul: ")
         assert happened in text
         assert advice[1:] in text

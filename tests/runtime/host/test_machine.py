@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.errors import WorkbenchError
-from workbench.runtime.host.machine import lesser, target_of, this_machine, thread_count
+from workbench.runtime.host.machine import lesser, processor_target, this_machine, thread_count
 from workbench.runtime.host.processor import Processor, linux_processor, this_processor
 from workbench.settings import settings
 from workbench.target import Target
@@ -54,7 +54,7 @@ def test_facts_of_a_made_up_machine(four: Path) -> None:
     assert found.cores == 2
     assert found.cache_bytes == (48 << 10, 2 << 20, 1 << 30)
     assert found.line_bytes == 128
-    target = target_of(found)
+    target = processor_target(found)
     assert (target.vector_bits, target.vector_registers) == (512, 32)
     assert target.isa == ("sse2", "avx", "fma", "avx2", "avx512f")
 
@@ -88,13 +88,13 @@ def test_a_machine_that_says_nothing_gets_modest_defaults(tmp_path: Path) -> Non
     found = linux_processor(tmp_path)
     assert found.cores >= 1
     assert found.cache_bytes == (32 << 10, 512 << 10, 8 << 20)
-    target = target_of(found)
+    target = processor_target(found)
     assert (target.vector_bits, target.isa) == (128, ())
 
 
 def test_arm_features_take_their_usual_names() -> None:
     features = frozenset({"asimd", "asimddp", "sve", "fp"})
-    target = target_of(Processor("arm", "aarch64", features, 4, (1, 2, 3), 64))
+    target = processor_target(Processor("arm", "aarch64", features, 4, (1, 2, 3), 64))
     assert target.isa == ("neon", "dotprod", "sve")
     assert (target.vector_bits, target.vector_registers) == (128, 32)
 

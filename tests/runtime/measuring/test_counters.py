@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.runtime.measuring import counters
-from workbench.runtime.measuring.counters import ATTRIBUTE, DISABLE, ENABLE, EVENTS, LINUX, Kernel, counted
+from workbench.runtime.measuring.counters import ATTRIBUTE, DISABLE, ENABLE, EVENTS, LINUX, Kernel, hardware_counts
 
 
 class Standing:
@@ -53,7 +53,7 @@ def one_thread(monkeypatch):
 @pytest.mark.usefixtures("one_thread")
 def test_events_are_enabled_around_the_work_divided_by_the_calls_and_closed():
     standing = Standing(WHOLE)
-    found = counted(lambda: standing.log.append("work"), 10, standing.kernel)
+    found = hardware_counts(lambda: standing.log.append("work"), 10, standing.kernel)
     assert found.events == {name: WHOLE[name][0] / 10 for name in EVENTS}
     assert found.missing == ""
     at = standing.log.index("work")
@@ -66,7 +66,7 @@ def test_events_are_enabled_around_the_work_divided_by_the_calls_and_closed():
 @pytest.mark.usefixtures("one_thread")
 def test_a_counter_that_ran_a_quarter_of_the_time_counts_four_times():
     standing = Standing(WHOLE | {"cycles": (1000, 80, 20), "LLC misses": (0, 80, 0)})
-    found = counted(lambda: None, 1, standing.kernel)
+    found = hardware_counts(lambda: None, 1, standing.kernel)
     assert found.events["cycles"] == 4000
     assert "LLC misses" not in found.events
     assert found.missing == "LLC misses: the processor had no counter free"
@@ -78,12 +78,12 @@ def test_every_thread_that_lives_is_counted_and_one_that_ended_is_not_missed():
     other.start()
     try:
         standing = Standing(WHOLE)
-        found = counted(lambda: None, 1, standing.kernel)
+        found = hardware_counts(lambda: None, 1, standing.kernel)
         threads = {thread for _, thread in standing.opened.values()}
         assert {other.native_id, threading.get_native_id()} <= threads
         assert found.events["cycles"] == 1000 * len(threads)
         gone = replace(standing.kernel, open=lambda a, t: ended(other.native_id, t) or standing.open(a, t))
-        assert counted(lambda: None, 1, gone).events["cycles"] == 1000 * (len(threads) - 1)
+        assert hardware_counts(lambda: None, 1, gone).events["cycles"] == 1000 * (len(threads) - 1)
     finally:
         stop.set()
         other.join()
@@ -102,7 +102,7 @@ def ended(which, thread):
 def test_what_is_refused_is_said_and_the_work_is_done_all_the_same(number, words):
     standing = Standing(WHOLE, dict.fromkeys(EVENTS, number))
     done = []
-    found = counted(lambda: done.append(1), 1, standing.kernel)
+    found = hardware_counts(lambda: done.append(1), 1, standing.kernel)
     assert done == [1]
     assert not found.events
     assert words in found.missing
@@ -118,7 +118,7 @@ def test_what_was_opened_is_closed_when_the_work_raises():
         raise ArithmeticError
 
     with pytest.raises(ArithmeticError):
-        counted(raises, 1, standing.kernel)
+        hardware_counts(raises, 1, standing.kernel)
     assert [d for what, d in standing.log if what == "close"] == list(standing.opened)
 
 
@@ -130,7 +130,7 @@ def test_on_this_machine_each_event_is_counted_or_said_to_be_missing():
             for page in range(pages):
                 memory[page * mmap.PAGESIZE] = 1
 
-    found = counted(touch, 1, LINUX)
+    found = hardware_counts(touch, 1, LINUX)
     assert all(name in found.events or name in found.missing for name in EVENTS)
     if "page faults" in found.events:
         assert found.events["page faults"] >= pages / 16, "a page or a large one was brought in"

@@ -8,8 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench import viz
-from workbench.viz.draw.numbering import array_numbers, statement_numbers
-from workbench.viz.draw.palette import glyph, statement_role
+from workbench.viz.draw.palette import array_numbers, glyph, statement_numbers, statement_role
 
 COST_VOLUME = """
 def cost_volume(float(C,H,W) L, float(C,H,W) R, int32 D) -> (V, best) {

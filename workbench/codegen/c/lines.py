@@ -31,22 +31,22 @@ def rewritten_line(line: str, text: str) -> str:
     return Line(text, line.origin.statements, line.origin.loop) if isinstance(line, Line) else text
 
 
-def executed(lines: Iterable[str]) -> tuple[str, ...]:
+def executed_statements(lines: Iterable[str]) -> tuple[str, ...]:
     """The statements that lines execute, in order."""
     return tuple(dict.fromkeys(s for line in lines for s in origin_of(line).statements))
 
 
 def owned(lines: Sequence[str], statements: Sequence[str] | None = None) -> list[str]:
     """The lines, those that nobody claimed now of `statements`; by default of the only one that the others execute."""
-    own = executed(lines) if statements is None else statements
+    own = executed_statements(lines) if statements is None else statements
     if statements is None and len(own) != 1:
         return [*lines]
     return [line if origin_of(line).statements else Line(line, own, origin_of(line).loop) for line in lines]
 
 
-def begun(head: str, body: Iterable[str], loop: str = "") -> Line:
+def block_head(head: str, body: Iterable[str], loop: str = "") -> Line:
     """The first line of a block, which belongs to every statement in it."""
-    return Line(head, executed(body), loop)
+    return Line(head, executed_statements(body), loop)
 
 
 def indented(lines: Iterable[str]) -> list[str]:
@@ -64,12 +64,12 @@ def unbraced(lines: list[str]) -> list[str]:
 
 def braced(head: str, body: list[str], loop: str = "", end: str = "}") -> list[str]:
     """A block: its head, the body one step deeper, its end."""
-    return [begun(head, body, loop), *indented(body), end]
+    return [block_head(head, body, loop), *indented(body), end]
 
 
-def guarded(head: str, then: list[str], otherwise: list[str] | None) -> list[str]:
+def conditional_lines(head: str, then: list[str], otherwise: list[str] | None) -> list[str]:
     """Lines under a condition, and the others."""
-    lines = [begun(head, then), *indented(then)]
+    lines = [block_head(head, then), *indented(then)]
     if otherwise is not None:
-        lines += [begun("} else {", otherwise), *indented(otherwise)]
+        lines += [block_head("} else {", otherwise), *indented(otherwise)]
     return [*lines, "}"]

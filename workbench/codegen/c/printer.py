@@ -8,20 +8,19 @@ from dataclasses import dataclass, field
 from workbench.codegen.c.compensation import compensated
 from workbench.codegen.c.expressions.encoded_operands import Encoding, decoded, encoded, flip
 from workbench.codegen.c.expressions.group_writes import group_write
-from workbench.codegen.c.expressions.interleaved_copies import interleaved_copy
+from workbench.codegen.c.expressions.interleaved_copies import interleaved_copy, neighbours_copied
 from workbench.codegen.c.expressions.lanes import Lanes
-from workbench.codegen.c.expressions.neighbours import neighbours_copied
 from workbench.codegen.c.expressions.register_transpose import transposed_copy
-from workbench.codegen.c.expressions.registers import after, before, few_taps
+from workbench.codegen.c.expressions.registers import after, few_taps, register_prologue
 from workbench.codegen.c.expressions.turned_words import turned_words
 from workbench.codegen.c.expressions.values import PRECEDENCE, Values
 from workbench.codegen.c.expressions.writes import lane_write, scalar_write, stored_in_turn
-from workbench.codegen.c.lines import Line, braced, guarded, indented, owned, unbraced
+from workbench.codegen.c.lines import Line, braced, conditional_lines, indented, owned, unbraced
 from workbench.codegen.c.names import comment
 from workbench.codegen.c.parallel import outlined, thread_number, with_pragma
 from workbench.codegen.c.square_copies import in_squares
 from workbench.codegen.c.stops import BEGAN, STOPS, has_few, looks
-from workbench.codegen.c.workspace import Workspace, place
+from workbench.codegen.c.workspace import Workspace, local_declaration
 from workbench.codegen.nest.nest import (
     Accumulate,
     Block,
@@ -154,10 +153,10 @@ class Printer:
         head = f"if ({self.values.text(node.condition)}) {{"
         then = unbraced(self.lines(node.then, lane))
         other = None if node.otherwise is None else unbraced(self.lines(node.otherwise, lane))
-        return guarded(head, then, other)
+        return conditional_lines(head, then, other)
 
     def hold(self, node: Hold, lane: Lane) -> list[str]:
-        """Constants before the body; nested ones share one pair of braces."""
+        """Constants register_prologue the body; nested ones share one pair of braces."""
         lines: list[str] = []
         nest: Nest = node
         while isinstance(nest, Hold):
@@ -168,13 +167,13 @@ class Printer:
         return braced("{", owned([*lines, *self.lines(nest, lane)]))
 
     def place(self, node: Place, lane: Lane) -> list[str]:
-        """Declarations of local arrays before the body; nested ones share one pair of braces."""
+        """Declarations of local arrays register_prologue the body; nested ones share one pair of braces."""
         lines: list[str] = []
         nest: Nest = node
         outside = len(self.scope)
         while isinstance(nest, Place):
             array = self.program.arrays[nest.array]
-            if declared := place(array, self.values, self.workspace, self.thread()):
+            if declared := local_declaration(array, self.values, self.workspace, self.thread()):
                 lines += declared
                 self.scope.append((self.values.names("array", array.name), f"{array.dtype.c_name} *"))
             nest = nest.body
@@ -183,7 +182,7 @@ class Printer:
         return braced("{", owned([*lines, *body])) if lines else body
 
     def invoke(self, node: Invoke) -> list[str]:
-        """The call of a micro-kernel; its text stands before the kernel."""
+        """The call of a micro-kernel; its text stands register_prologue the kernel."""
         kernel = registered(node.kernel)
         self.values.helpers.text(kernel.name, kernel.source.strip() + "\n")
         arguments = []
@@ -198,7 +197,7 @@ class Printer:
         return thread_number(self.values, self.parallel) if self.inside_parallel else "0"
 
     def accumulate(self, node: Accumulate, lane: Lane) -> list[str]:
-        first, last = before(self.values, node), after(self.values, node)
+        first, last = register_prologue(self.values, node), after(self.values, node)
         self.values.held[:0] = node.locals
         body = self.lines(node.body, lane)
         del self.values.held[: len(node.locals)]

@@ -38,13 +38,13 @@ def looks(loop: For, outer: int) -> bool:
     """Whether each iteration looks, with so many loops around that have more than a few."""
     if has_few(loop) or (work(loop) or SOON) < SOON or (work(loop.body) or LITTLE) < LITTLE:
         return False
-    inside = levels(loop.body)
+    inside = _levels(loop.body)
     return (outer == 0 and inside > 0) or (outer == 1 and inside > 1)
 
 
 def has_few(loop: For) -> bool:
     """Whether the loop surely has few iterations."""
-    return (iterations(loop) or FEW + 1) <= FEW
+    return (_iterations(loop) or FEW + 1) <= FEW
 
 
 def work(nest: Nest) -> int | None:
@@ -55,11 +55,11 @@ def work(nest: Nest) -> int | None:
     known = [amount for amount in inside if amount is not None]
     if len(known) < len(inside):
         return None
-    times = iterations(nest) if isinstance(nest, For) else 1
+    times = _iterations(nest) if isinstance(nest, For) else 1
     return None if times is None else times * sum(known)
 
 
-def iterations(loop: For) -> int | None:
+def _iterations(loop: For) -> int | None:
     """A number that the iterations of a loop that begins at 0 or later do not exceed; None without one to be seen."""
     ends = [loop.upper, simplify(Binary("-", loop.upper, loop.lower, INT64))]
     most = [end for end in map(_most, ends) if end is not None]
@@ -75,9 +75,9 @@ def _most(bound: Expr) -> int | None:
     return constant(bound)
 
 
-def levels(nest: Nest) -> int:
+def _levels(nest: Nest) -> int:
     """How deep loops stand in one another; unrolled ones are none, a micro-kernel is one."""
     if isinstance(nest, Invoke):
         return 1
     own = isinstance(nest, For) and nest.kind != "unroll"
-    return own + max(map(levels, children(nest)), default=0)
+    return own + max(map(_levels, children(nest)), default=0)

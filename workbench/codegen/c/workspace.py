@@ -128,7 +128,7 @@ def pointers(program: Program, names: Names, values: Values, space: Workspace) -
     return lines or ([] if space.own else ["(void)workspace;"])
 
 
-def place(array: Array, values: Values, space: Workspace, thread: str) -> list[str]:
+def local_declaration(array: Array, values: Values, space: Workspace, thread: str) -> list[str]:
     """The declaration of a local array where its place begins; `thread` is the C text for the thread's number."""
     kind, name = array.dtype.c_name, values.names("array", array.name)
     if array.name in space.stack:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.deferred import deferred
+from workbench.face import deferred
 
 if TYPE_CHECKING:
     from workbench.codegen.cmath.accuracy import ulp_bound

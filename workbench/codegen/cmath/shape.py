@@ -69,7 +69,7 @@ class Shape:
         return f"{value!r}{suffix}"
 
 
-def vector_type(letter: str, bits: int, lanes: int) -> Helper:
+def _vector_type(letter: str, bits: int, lanes: int) -> Helper:
     """Declares `wb_v<lanes><letter><bits>` and its unaligned form `..._u`."""
     element = {"f": "float" if bits == 32 else "double", "i": f"int{bits}_t", "u": f"uint{bits}_t"}[letter]
     name, size = f"wb_v{lanes}{letter}{bits}", lanes * bits // 8
@@ -91,6 +91,6 @@ def vector_types(dtype: DType, lanes: int) -> Helper:
     """
     shape = Shape(dtype, lanes)
     letter = shape.suffix.removeprefix(f"v{lanes}")[0]
-    own = vector_type(letter, shape.bits, lanes)
-    masks = tuple(vector_type(other, shape.bits, lanes) for other in "iu" if other != letter)
+    own = _vector_type(letter, shape.bits, lanes)
+    masks = tuple(_vector_type(other, shape.bits, lanes) for other in "iu" if other != letter)
     return Helper(own.name, own.source, (BASE, *masks))

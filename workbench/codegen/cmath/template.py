@@ -88,13 +88,13 @@ def horner(name: str, variable: str, coefficients: Sequence[float], shape: Shape
     return "\n    ".join(lines)
 
 
-def constant(value: Value, shape: Shape) -> str:
+def _constant(value: Value, shape: Shape) -> str:
     """A number in the element type, or text as it stands."""
     assert isinstance(value, str | float | int)
     return value if isinstance(value, str) else shape.literal(value)
 
 
-def expand(text: str, shape: Shape, constants: dict[str, Value]) -> tuple[str, tuple[tuple[str, Shape], ...]]:
+def _expand(text: str, shape: Shape, constants: dict[str, Value]) -> tuple[str, tuple[tuple[str, Shape], ...]]:
     """C text, and the recipes it calls."""
     calls: dict[tuple[str, Shape], None] = {}
     types = {"T": shape.type, "I": shape.mask, "U": shape.unsigned, "D": shape.wide.type}
@@ -107,12 +107,12 @@ def expand(text: str, shape: Shape, constants: dict[str, Value]) -> tuple[str, t
             assert not isinstance(coefficients, str | float | int)
             return horner(variable, argument, coefficients, shape)
         if braced:
-            return constant(constants[braced], shape)
+            return _constant(constants[braced], shape)
         if bracket and name not in types:
             callee = {"D.": shape.wide, "S.": Shape(shape.dtype), None: shape}[room]
             calls[name, callee] = None
             return f"wb_{name}_{callee.suffix}("
-        return (types[name] if name in types else constant(constants[name], shape)) + bracket
+        return (types[name] if name in types else _constant(constants[name], shape)) + bracket
 
     return TOKEN.sub(replace, text), tuple(calls)
 
@@ -129,8 +129,8 @@ def type_helpers(recipe: Recipe, shape: Shape) -> tuple[Helper, ...]:
 def definition(name: str, recipe: Recipe, shape: Shape) -> tuple[str, tuple[tuple[str, Shape], ...]]:
     """The C function `wb_<name>_<suffix>`, and the recipes it calls."""
     constants = recipe.constants(shape)
-    header, _ = expand(f"{recipe.result} wb_{name}_{shape.suffix}({recipe.parameters})", shape, constants)
-    body, calls = expand(recipe.text(shape).strip("\n"), shape, constants)
+    header, _ = _expand(f"{recipe.result} wb_{name}_{shape.suffix}({recipe.parameters})", shape, constants)
+    body, calls = _expand(recipe.text(shape).strip("\n"), shape, constants)
     return f"{'WB_COLD' if recipe.cold else 'WB_INLINE'} {header} {{\n{body}\n}}\n", calls
 
 
@@ -143,7 +143,7 @@ def halves(name: str, recipe: Recipe, shape: Shape) -> str:
         f"wb_{name}_{half.suffix}({', '.join(f'__builtin_shufflevector({n}, {n}, {part})' for n in names)})"
         for part in (first, second)
     )
-    parameters, _ = expand(recipe.parameters, shape, {})
+    parameters, _ = _expand(recipe.parameters, shape, {})
     return (
         f"WB_INLINE {shape.type} wb_{name}_{shape.suffix}({parameters}) {{\n"
         f"    {half.type} low = {low};\n    {half.type} high = {high};\n"

@@ -47,7 +47,7 @@ def scalar_to_integer(source: DType, target: DType) -> Helper:
     return Helper(name, f"WB_INLINE {y.type} {name}({x.type} x) {{\n{lines}}}\n", (BASE,))
 
 
-def numbers(source: DType, lanes: int) -> Helper:
+def numeric_lanes(source: DType, lanes: int) -> Helper:
     """`wb_v8f32_numbers`: all lanes, 0 in place of what is no number, and of what is less than 1."""
     x, one = Shape(source, lanes), Shape(source).literal(1.0)
     name = f"{x.type}_numbers"
@@ -56,7 +56,7 @@ def numbers(source: DType, lanes: int) -> Helper:
     return Helper(name, f"WB_INLINE {x.type} {name}({x.type} x) {{\n{body}\n}}\n", (vector_types(source, lanes),))
 
 
-def cut(source: DType, target: DType, lanes: int) -> Helper:
+def lanes_within(source: DType, target: DType, lanes: int) -> Helper:
     """`wb_v8f32_in_i8`: all lanes within the ends of an integer type, which the float type holds."""
     x = Shape(source, lanes)
     low, high = (Shape(source).literal(float(end)) for end in ends(target))
@@ -67,7 +67,7 @@ def cut(source: DType, target: DType, lanes: int) -> Helper:
         f"    {x.type} y = {most}({least}(x, {every}({low})), {every}({high}));\n"
         f"    return {x.type}_numbers(y);"
     )
-    needed = (numbers(source, lanes), *(h for h in helpers if h is not None))
+    needed = (numeric_lanes(source, lanes), *(h for h in helpers if h is not None))
     return Helper(name, f"WB_INLINE {x.type} {name}({x.type} x) {{\n{body}\n}}\n", needed)
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from workbench.codegen.cmath.helper import Helper
 from workbench.codegen.cmath.shape import Shape, vector_types
-from workbench.codegen.cmath.to_integers import cut, holds_ends, numbers, whole_lanes
+from workbench.codegen.cmath.to_integers import holds_ends, lanes_within, numeric_lanes, whole_lanes
 from workbench.lang.dtypes import FLOAT32, INT32, DType, dtype
 
 LETTERS = {8: "b", 16: "w", 32: "d", 64: "q"}
@@ -30,8 +30,10 @@ def converted(source: DType, target: DType, lanes: int, *, fits: bool = False) -
     if not source.is_float or not target.is_integral:
         return steps
     if fits:  # NaN becomes 0 or the smallest int32, whose last 16 bits are 0
-        return steps if target.bits <= 16 and source.bits == 32 else (numbers(source, lanes), *steps)
-    return (cut(source, target, lanes), *steps) if holds_ends(source, target) else (whole_lanes(source, target, lanes),)
+        return steps if target.bits <= 16 and source.bits == 32 else (numeric_lanes(source, lanes), *steps)
+    if holds_ends(source, target):
+        return (lanes_within(source, target, lanes), *steps)
+    return (whole_lanes(source, target, lanes),)
 
 
 def _by_way_of(source: DType, target: DType) -> tuple[DType, ...]:

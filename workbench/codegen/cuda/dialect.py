@@ -1,4 +1,7 @@
-"""What CUDA and HIP have in place of what C has: tables for the one printer."""
+"""What CUDA and HIP have in place of what C has: tables for the one printer, and atomic updates.
+
+Of these there is `atomicAdd` for some types, for the others a loop that compares and swaps.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from math import prod
 
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.cuda.functions import CudaHelpers, CudaNames
-from workbench.codegen.cuda.grid.collectives import WARP, combined
+from workbench.codegen.cuda.grid.collectives import WARP, combined_across_lanes
 from workbench.codegen.cuda.grid.kernels import KernelNest
 from workbench.codegen.cuda.grid.launches import Argument
 from workbench.codegen.cuda.grid.wide_accesses import vector_type
@@ -114,7 +117,7 @@ CUDA = Spelling(
     updated=_updated,
     swapped="atomicCAS",
     at=CUDA_AT,
-    summed=combined,
+    summed=combined_across_lanes,
     vector=vector_type,
     loaded=lambda dtype, count, cell: f"*(const {vector_type(dtype, count)} *)&{cell}",
     stored=_stored,

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from workbench.codegen.cuda.grid.barrier_placement import behind_sums, with_syncs
 from workbench.codegen.cuda.grid.block_code import code_of, counting_threads, lost_axes, pieces
-from workbench.codegen.cuda.grid.collectives import collectives, of_others, on_threads, tree_on_threads
+from workbench.codegen.cuda.grid.collectives import collectives, of_others, tree_on_threads, vector_loops_on_threads
 from workbench.codegen.cuda.grid.kernels import (
     Grid,
     KernelNest,
 )
 from workbench.codegen.cuda.grid.launch_extents import Extents, extents_of, head
-from workbench.codegen.cuda.grid.thread_arrays import dropped, owned, without
+from workbench.codegen.cuda.grid.thread_arrays import dropped, thread_owned, without
 from workbench.codegen.cuda.grid.warp_calls import executable, partial_results, with_instructions
 from workbench.codegen.cuda.grid.wide_accesses import touched_wide
 from workbench.codegen.cuda.memory import shared_of
-from workbench.codegen.cuda.memory_spaces import late_copies, settled
+from workbench.codegen.cuda.memory_spaces import fitting_places, late_copies
 from workbench.codegen.cuda.spelling import Spelling
 from workbench.codegen.cuda.warp_printing import wide_operands
 from workbench.codegen.nest.nest import For, Invoke, Nest, walk, writes
@@ -42,7 +42,7 @@ def instructed(kernel: KernelNest, grid: Grid) -> KernelNest:
 def summed(kernel: KernelNest, grid: Grid) -> KernelNest:
     """Sums over the threads of a block as loops over threads, in the nest and in the order."""
     extents = extents_in(kernel.nest, kernel, grid)
-    after = on_threads(kernel.nest, extents)
+    after = vector_loops_on_threads(kernel.nest, extents)
     found = frozenset((w.statement, x.loop) for x, w in collectives(after, extents))
     return replace(kernel, nest=after, tree=tree_on_threads(grid.tree, found)) if found else kernel
 
@@ -57,7 +57,7 @@ def in_memory(kernel: KernelNest, grid: Grid) -> KernelNest:
     places: dict[str, str] = {}
     code_of(kernel.nest, places, _inside(kernel.nest))
     alone, blocks = kernel.extents.block == (1, 1, 1), any(is_block(x.kind) for x in kernel.region.loops)
-    return replace(kernel, places=settled(places, kernel.arrays, grid.outside, alone=alone, blocks=blocks))
+    return replace(kernel, places=fitting_places(places, kernel.arrays, grid.outside, alone=alone, blocks=blocks))
 
 
 def _inside(nest: Nest) -> str:
@@ -83,7 +83,7 @@ def private(kernel: KernelNest, _: Grid) -> KernelNest:
     """What belongs to single threads in their registers."""
     copied = {c.array for w in writes(kernel.nest) if w.statement in kernel.late for c in w.cells}
     shared = [a for a, place in kernel.places.items() if place == "shared" and a not in copied]
-    found = owned(kernel.nest, {a: kernel.arrays[a] for a in shared}, kernel.extents)
+    found = thread_owned(kernel.nest, {a: kernel.arrays[a] for a in shared}, kernel.extents)
     less = {name: without(kernel.arrays[name], positions) for name, positions in found.items()}
     return replace(
         kernel, nest=dropped(kernel.nest, found), arrays={**kernel.arrays, **less}, registers=tuple(found),

@@ -33,7 +33,7 @@ class Shared:
         return bool(self.offsets)
 
 
-def array_bytes(array: Array, alignment: int) -> Expr:
+def _array_bytes(array: Array, alignment: int) -> Expr:
     """Bytes of an array, rounded up."""
     size = Binary("*", Const(array.dtype.bytes, INT64), elements(array), INT64)
     lines = Binary("/", Binary("+", size, Const(alignment - 1, INT64), INT64), Const(alignment, INT64), INT64)
@@ -42,7 +42,7 @@ def array_bytes(array: Array, alignment: int) -> Expr:
 
 def shared_of(arrays: Mapping[str, Array], names: Sequence[str], target: Target, kernel: str) -> Shared:
     """The shared memory of a kernel that has these arrays; CodegenError beyond the target's limit."""
-    sizes = [array_bytes(arrays[name], ALIGNMENT) for name in names]
+    sizes = [_array_bytes(arrays[name], ALIGNMENT) for name in names]
     known = [constant(size) for size in sizes]
     total: Expr = Const(0, INT64)
     offsets: list[Expr] = []
@@ -73,7 +73,7 @@ def array_size(array: Array) -> int:
 
 def fits_static(arrays: Mapping[str, Array], names: list[str]) -> bool:
     """Whether arrays fit the shared memory that every block may declare."""
-    known = [constant(array_bytes(arrays[name], ALIGNMENT)) for name in names]
+    known = [constant(_array_bytes(arrays[name], ALIGNMENT)) for name in names]
     return sum(k for k in known if k is not None) <= STATIC_BYTES and None not in known
 
 
@@ -84,7 +84,7 @@ def buffers_of(program: Program, names: list[str]) -> tuple[tuple[Buffer, ...], 
     total: Expr = Const(0, INT64)
     for name in names:
         array = program.arrays[name]
-        size = array_bytes(array, BUFFER_ALIGNMENT)
+        size = _array_bytes(array, BUFFER_ALIGNMENT)
         found.append(Buffer(name, array.dtype, _amount(total), _amount(size)))
         if array.partial:
             cleared.append(Clear(name, _amount(size)))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from workbench.codegen.cuda.grid.block_code import code_of, pieces
 from workbench.codegen.cuda.memory import fits_static
-from workbench.codegen.cuda.wide_printing import is_copy
+from workbench.codegen.cuda.wide_printing import moves_one_element
 from workbench.codegen.nest.nest import Nest, Write, writes
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Read, reads
@@ -18,7 +18,7 @@ from workbench.poly.regions.storage import elements
 THREAD_ELEMENTS = 4096
 
 
-def settled(
+def fitting_places(
     places: Mapping[str, str], arrays: Mapping[str, Array], outside: Collection[str], *, alone: bool, blocks: bool
 ) -> dict[str, str]:
     """The places, where what does not fit goes to the workspace, if no other block or thread needs its own.
@@ -62,4 +62,4 @@ def _copies(write: Write, places: Mapping[str, str], by_value: Collection[str]) 
         return False
     outside = places.get(source.tensor, "workspace") == "workspace"
     there = places.get(write.cells[0].array) == "shared"
-    return is_copy(write) and outside and there and source.tensor not in by_value
+    return moves_one_element(write) and outside and there and source.tensor not in by_value

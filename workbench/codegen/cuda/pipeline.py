@@ -16,11 +16,11 @@ from workbench.codegen.cuda.grid.kernels import (
     bound_loop,
     divided,
     each_kernel,
-    numbered,
     refuse_unbound,
+    uneven_loops,
 )
 from workbench.codegen.cuda.grid.tail_guards import in_whole_pieces, without_known
-from workbench.codegen.cuda.grid.thread_arrays import in_registers, plain
+from workbench.codegen.cuda.grid.thread_arrays import plain, with_registers_unrolled
 from workbench.codegen.cuda.grid.unit_block_loops import with_lost_blocks
 from workbench.codegen.cuda.grid.wide_accesses import wide
 from workbench.codegen.cuda.kernel_passes import (
@@ -35,11 +35,11 @@ from workbench.codegen.cuda.kernel_passes import (
     summed,
     waiting,
 )
-from workbench.codegen.nest.from_program import atomic, nest_of
+from workbench.codegen.nest.from_program import nest_of, with_atomic_updates
 from workbench.codegen.nest.nest import For, Nest, transform, walk
 from workbench.codegen.passes.full_blocks import full_blocks
 from workbench.codegen.passes.invariants import hoist_invariants
-from workbench.codegen.passes.local_storage import placed, stored
+from workbench.codegen.passes.local_storage import stored, with_local_storage
 from workbench.codegen.passes.subscript_collapse import collapsed
 from workbench.codegen.passes.vector_loops import vectorize_loops
 from workbench.poly.programs.program import Program
@@ -68,7 +68,7 @@ def grid_start(program: Program, tree: Tree, target: Target) -> Grid:
     found = regions(order)
     for region in found:
         refuse_unbound(program, region)
-    nest = atomic(nest_of(program, poly.scan(program, order)), atomic_statements(order))
+    nest = with_atomic_updates(nest_of(program, poly.scan(program, order)), atomic_statements(order))
     return Grid(program, stored(program, order), order, target, found, nest)
 
 
@@ -96,7 +96,7 @@ def _nest_pass(name: str, does: str, change: Callable[[Nest, Grid], Nest]) -> Gr
 
 
 def _counting_threads(grid: Grid) -> Grid:
-    shifted, starts = numbered(grid.nest)
+    shifted, starts = uneven_loops(grid.nest)
     return replace(grid, shifted=shifted, starts=starts)
 
 
@@ -159,7 +159,7 @@ GRID_PASSES: tuple[GridPass, ...] = (
     _nest_pass(
         "storage of local arrays",
         "local arrays stand in the loop that needs them, and their subscripts count from there",
-        lambda nest, grid: placed(nest, grid.program, grid.tree),
+        lambda nest, grid: with_local_storage(nest, grid.program, grid.tree),
     ),
     _nest_pass(
         "subscripts of collapsed loops",
@@ -218,7 +218,7 @@ GRID_PASSES: tuple[GridPass, ...] = (
     _rewrite(
         "loops along registers",
         "loops along arrays of a thread are written out, so that compilers know each element's number",
-        lambda nest, kernel, grid: in_registers(nest, kernel.own),
+        lambda nest, kernel, grid: with_registers_unrolled(nest, kernel.own),
     ),
     _rewrite(
         "known guards",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.codegen.c.expressions.values import PRECEDENCE, cell_text
 from workbench.codegen.c.expressions.writes import parenthesised
-from workbench.codegen.c.lines import begun, braced, guarded, indented, owned, unbraced
+from workbench.codegen.c.lines import block_head, braced, conditional_lines, indented, owned, unbraced
 from workbench.codegen.c.printer import Printer
 from workbench.codegen.cuda.dialect import CUDA
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
@@ -18,7 +18,7 @@ from workbench.codegen.cuda.grid.wide_accesses import touched_wide
 from workbench.codegen.cuda.mentions import Mentioned, Mentions
 from workbench.codegen.cuda.spelling import Spelling
 from workbench.codegen.cuda.warp_printing import warp_call
-from workbench.codegen.cuda.wide_printing import ASYNC_BYTES, is_copy, wide_write
+from workbench.codegen.cuda.wide_printing import ASYNC_BYTES, moves_one_element, wide_write
 from workbench.codegen.nest.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write, writes
 from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
 from workbench.errors import CodegenError
@@ -99,7 +99,7 @@ class CudaPrinter(Printer):
             case If(condition):
                 begins = f"if ({self.values.text(condition)}) {{"
                 then = unbraced(self.code(body))
-                return guarded(begins, then, None if otherwise is None else unbraced(self.code(otherwise)))
+                return conditional_lines(begins, then, None if otherwise is None else unbraced(self.code(otherwise)))
 
     def defined(self, node: Define, inside: list[str], mentioned: Mentioned) -> list[str]:
         """The lines inside a definition with the constant, where they use it: compilers warn if they do not."""
@@ -127,7 +127,7 @@ class CudaPrinter(Printer):
         if head(loop) in self.kernel.extents.exact:
             text = f"const int64_t {name} = {self.first(loop, own.block(axis_number(loop.kind)))};"
             inside = unbraced(self.known(loop, body))
-            start = begun(text, inside, loop.loop)
+            start = block_head(text, inside, loop.loop)
             return [start, *inside] if ("index", loop.variable) in self.mentions.code(body) else inside
         return braced(f"{self.strided(loop, own.block, own.blocks)} {{", self.known(loop, body), loop.loop)
 
@@ -164,7 +164,7 @@ class CudaPrinter(Printer):
             return braced(f"{begins} {{", unbraced(inside), loop.loop)
         name = self.values.names("index", loop.variable)
         text = f"const int64_t {name} = {self.first(loop, self.spelling.thread(axis_number(loop.kind)))};"
-        start = begun(text, inside, loop.loop)
+        start = block_head(text, inside, loop.loop)
         if head(loop) in self.kernel.extents.full:
             used = ("index", loop.variable) in self.mentions.nest(loop.body, tuple(self.values.held))
             named = [start] if used else []
@@ -237,7 +237,8 @@ class CudaPrinter(Printer):
 
     def write(self, write: Write, lane: Lane) -> list[str]:
         said = self.comment(write)
-        if write.statement in self.kernel.late and is_copy(write) and write.cells[0].dtype.bytes in ASYNC_BYTES:
+        is_late = write.statement in self.kernel.late and moves_one_element(write)
+        if is_late and write.cells[0].dtype.bytes in ASYNC_BYTES:
             source = write.values[0]
             assert isinstance(source, Read)
             cell = cell_text(self.values, write.cells[0])

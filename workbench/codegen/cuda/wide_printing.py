@@ -15,7 +15,7 @@ ASYNC_BYTES = (4, 8, 16)
 LANES = "xyzw"
 
 
-def is_copy(write: Write) -> bool:
+def moves_one_element(write: Write) -> bool:
     """Whether it moves one element as it is: asynchronous copies do, those of small ones with their neighbours."""
     return len(write.values) == 1 and write.reduction is None and is_move(write)
 

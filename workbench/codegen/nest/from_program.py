@@ -40,14 +40,14 @@ def nest_of(program: Program, code: Code) -> Nest:
             return For(variable, loop, simplify(lower), simplify(upper), nest_of(program, body), step, kind)
         case CodeIf(condition, then, otherwise):
             other = None if otherwise is None else nest_of(program, otherwise)
-            return If(address(condition, {}), nest_of(program, then), other)
+            return If(_address(condition, {}), nest_of(program, then), other)
         case Let(variable, loop, value, body):
             return Define(variable, simplify(value), nest_of(program, body), loop)
         case Visit(statement, arguments):
             return visit(program, program.statement(statement), arguments)
 
 
-def atomic(nest: Nest, ids: frozenset[str]) -> Nest:
+def with_atomic_updates(nest: Nest, ids: frozenset[str]) -> Nest:
     """The nest with the updates of some statements atomic."""
 
     def change(node: Nest) -> Nest:
@@ -68,7 +68,7 @@ def mark_nontemporal_stores(nest: Nest, ids: frozenset[str]) -> Nest:
 
 
 def mark_disjoint_writes(nest: Nest, loops: Mapping[str, frozenset[str]]) -> Nest:
-    """The nest with the loops in which updates read no cell that they write (`own_cells`)."""
+    """The nest with the loops in which updates read no cell that they write (`regions.apart`)."""
 
     def change(node: Nest) -> Nest:
         if isinstance(node, Write) and node.statement in loops:
@@ -83,17 +83,17 @@ def visit(program: Program, statement: ProgramStatement, arguments: tuple[Expr, 
     names = dict(zip(statement.dims, map(simplify, arguments), strict=True))
     safe = poly.unguarded_reads(program, statement.id)
     cells = tuple(
-        Cell(array, tuple(address(e, names) for e in subscripts), program.arrays[array].dtype)
+        Cell(array, tuple(_address(e, names) for e in subscripts), program.arrays[array].dtype)
         for array, subscripts in statement.targets
     )
     sums = added(program, statement)
     own = statement.values if sums is None else (sums[1],)
     reduction = sums[0] if sums else statement.reduction if statement.kind == "update" else None
-    values = tuple(value(strict(v, safe), names) for v in own)
+    values = tuple(_value(strict(v, safe), names) for v in own)
     return Write(statement.id, cells, values, reduction, tuple(names.values()))
 
 
-def address(expr: Expr, names: dict[str, Expr]) -> Expr:
+def _address(expr: Expr, names: dict[str, Expr]) -> Expr:
     """An expression in 64-bit index arithmetic, simplified; reads inside it stay values."""
     match expr:
         case Index(name, _):
@@ -101,13 +101,13 @@ def address(expr: Expr, names: dict[str, Expr]) -> Expr:
         case Const() | Size():
             return expr
         case Read(tensor, subscripts, dtype):
-            return Read(tensor, tuple(address(e, names) for e in subscripts), dtype)
+            return Read(tensor, tuple(_address(e, names) for e in subscripts), dtype)
         case Cast() | Select() | Call() if any(reads(expr)):
-            return value(expr, names)
-    return simplify(rebuild(expr, tuple(address(e, names) for e in children(expr))))
+            return _value(expr, names)
+    return simplify(rebuild(expr, tuple(_address(e, names) for e in children(expr))))
 
 
-def value(expr: Expr, names: dict[str, Expr]) -> Expr:
+def _value(expr: Expr, names: dict[str, Expr]) -> Expr:
     """An expression in its own types: an index or a size used as a value is cast, so that what is computed with it
     wraps around; one without a cast belongs to index arithmetic, whose whole numbers do not (`is_address`)."""
     match expr:
@@ -118,10 +118,10 @@ def value(expr: Expr, names: dict[str, Expr]) -> Expr:
         case Const():
             return expr
         case Read(tensor, subscripts, dtype):
-            return Read(tensor, tuple(address(e, names) for e in subscripts), dtype)
+            return Read(tensor, tuple(_address(e, names) for e in subscripts), dtype)
         case Binary(op, a, b, dtype) if op in COMPARISONS and is_index_arithmetic(a) and is_index_arithmetic(b):
-            return Binary(op, address(a, names), address(b, names), dtype)
-    return rebuild(expr, tuple(value(e, names) for e in children(expr)))
+            return Binary(op, _address(a, names), _address(b, names), dtype)
+    return rebuild(expr, tuple(_value(e, names) for e in children(expr)))
 
 
 def strict(expr: Expr, safe: frozenset[Read]) -> Expr:

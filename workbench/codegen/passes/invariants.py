@@ -45,7 +45,7 @@ def _visit(nest: Nest, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
 
     `kept` are the expressions by which registers know their cells: they must read the same inside the loop.
     """
-    if isinstance(nest, For) and innermost(nest):
+    if isinstance(nest, For) and _innermost(nest):
         return hoisted(nest, lane, kept, used)
     if isinstance(nest, For) and nest.lanes > 1:
         lane = nest.variable
@@ -54,7 +54,7 @@ def _visit(nest: Nest, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
     return rebuild(nest, tuple(_visit(child, lane, kept, used) for child in children(nest)))
 
 
-def innermost(loop: For) -> bool:
+def _innermost(loop: For) -> bool:
     """A loop that is executed iteration by iteration around nothing but writes, unrolled loops and requests."""
     if loop.kind == "unroll" or at_once(loop.kind):
         return False
@@ -72,7 +72,7 @@ def hoisted(loop: For, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
         for expr in (*map(_unsigned, write.values), *(s for cell in write.cells for s in cell.subscripts)):
             for value in invariant(expr, moving, written):
                 if value not in kept:
-                    found.setdefault(value, Read(fresh(name_of(value), used), (), value.dtype))
+                    found.setdefault(value, Read(fresh(_name_of(value), used), (), value.dtype))
     if not found:
         return loop
     nest: Nest = map_inside(loop, found)
@@ -89,8 +89,8 @@ def _unsigned(value: Expr) -> Expr:
 
 def invariant(expr: Expr, moving: set[str], written: set[str]) -> Iterator[Expr]:
     """Largest subexpressions that stay the same, are worth keeping, and are evaluated in any case."""
-    if fixed(expr, moving, written):
-        if worth(expr):
+    if _fixed(expr, moving, written):
+        if _worth(expr):
             yield expr
         return
     match expr:
@@ -103,7 +103,7 @@ def invariant(expr: Expr, moving: set[str], written: set[str]) -> Iterator[Expr]
                 yield from invariant(operand, moving, written)
 
 
-def fixed(expr: Expr, moving: set[str], written: set[str]) -> bool:
+def _fixed(expr: Expr, moving: set[str], written: set[str]) -> bool:
     """Whether nothing in the loop changes the value."""
     for node in walk_expr(expr):
         if isinstance(node, Index) and node.name in moving:
@@ -113,7 +113,7 @@ def fixed(expr: Expr, moving: set[str], written: set[str]) -> bool:
     return True
 
 
-def worth(expr: Expr) -> bool:
+def _worth(expr: Expr) -> bool:
     """Whether it reads memory or calls a function."""
     return any(
         (isinstance(n, Read) and n.subscripts) or (isinstance(n, Call) and n.function not in ("min", "max", "whole"))
@@ -121,7 +121,7 @@ def worth(expr: Expr) -> bool:
     ) and not isinstance(expr, Const)
 
 
-def name_of(expr: Expr) -> str:
+def _name_of(expr: Expr) -> str:
     """A name that reminds of what is held, and that no tensor can bear."""
     return next((f"{n.tensor}.v" for n in walk_expr(expr) if isinstance(n, Read)), "held.v")
 

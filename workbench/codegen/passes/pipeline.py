@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench import poly
-from workbench.codegen.nest.from_program import atomic, mark_disjoint_writes, mark_nontemporal_stores, nest_of
+from workbench.codegen.nest.from_program import (
+    mark_disjoint_writes,
+    mark_nontemporal_stores,
+    nest_of,
+    with_atomic_updates,
+)
 from workbench.codegen.nest.nest import Nest
 from workbench.codegen.passes.full_blocks import full_blocks
 from workbench.codegen.passes.invariants import hoist_invariants
-from workbench.codegen.passes.local_storage import placed, stored
-from workbench.codegen.passes.loop_splitting import divided
+from workbench.codegen.passes.local_storage import stored, with_local_storage, without_dead_stores
+from workbench.codegen.passes.loop_splitting import divided, split_transposed_copies
 from workbench.codegen.passes.register_tiles.slanted import slanted_tiles
 from workbench.codegen.passes.register_tiles.turned_cells import turned
-from workbench.codegen.passes.register_tiles.unstored import without_dead_stores
 from workbench.codegen.passes.subscript_collapse import collapsed
-from workbench.codegen.passes.transposed_copies import split_transposed_copies
 from workbench.codegen.passes.vector_loops import vectorize_loops
-from workbench.poly.count.own_cells import apart
 from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree, marked, unmarked
+from workbench.poly.regions.regions import apart
 from workbench.poly.time.concurrency import atomic_statements, on_processors
 from workbench.records import record
 from workbench.target import Target
@@ -73,7 +76,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite(
         "storage of local arrays",
         "local arrays stand in the loop that needs them, and their subscripts count from there",
-        lambda nest, given: placed(nest, given.program, given.tree),
+        lambda nest, given: with_local_storage(nest, given.program, given.tree),
     ),
     Rewrite(
         "subscripts of collapsed loops",
@@ -146,7 +149,7 @@ def lower_nest(program: Program, tree: Tree, target: Target) -> Nest:
 def rewritten(program: Program, tree: Tree, target: Target) -> tuple[Nest, ...]:
     """The nest that the time map becomes, then the nest after each rewrite in order."""
     tree = on_processors(tree)
-    nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
+    nest = with_atomic_updates(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
     nests = [mark_disjoint_writes(nest, apart(program, tree))]
     given = Lowering(program, tree, target)
     for rewrite in REWRITES:

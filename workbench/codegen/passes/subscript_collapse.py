@@ -1,5 +1,7 @@
 """Subscripts that count through memory together become one: `A(x / 9, x % 9)` lies `x` elements from the first one.
 
+Divisions and remainders are brought into one form for that (`in_quotients`), in which equal ones are one.
+
 So what `fuse` made of rows and columns is one run of neighbours for lanes, register tiles and addresses.
 """
 
@@ -34,18 +36,18 @@ def collapsed(nest: Nest, program: Program, ranges: Ranges | None = None) -> Nes
 def _written(write: Write, program: Program, ranges: Ranges) -> Write:
     def change(node: Expr) -> Expr:
         if isinstance(node, Read) and node.tensor in program.arrays:
-            return replace(node, subscripts=joined(program.arrays[node.tensor], node.subscripts, ranges))
+            return replace(node, subscripts=joined_subscripts(program.arrays[node.tensor], node.subscripts, ranges))
         return node
 
     def cell(own: Cell) -> Cell:
         subscripts = tuple(transform_expr(s, change) for s in own.subscripts)
-        return replace(own, subscripts=joined(program.arrays[own.array], subscripts, ranges))
+        return replace(own, subscripts=joined_subscripts(program.arrays[own.array], subscripts, ranges))
 
     values = tuple(_compared(transform_expr(v, change), ranges) for v in write.values)
     return replace(write, cells=tuple(map(cell, write.cells)), values=values)
 
 
-def joined(array: Array, subscripts: tuple[Expr, ...], ranges: Ranges) -> tuple[Expr, ...]:
+def joined_subscripts(array: Array, subscripts: tuple[Expr, ...], ranges: Ranges) -> tuple[Expr, ...]:
     """The subscripts, those that divide the same variables joined into the innermost of them where divisions cancel.
 
     The others of such a group stand at their lowest value, and the joined one may leave its dimension.

@@ -32,7 +32,7 @@ from workbench.codegen.passes.register_tiles.accumulators import (
     registers,
     scalar_loop,
     separable,
-    trip,
+    trip_count,
     untouched,
 )
 from workbench.codegen.passes.register_tiles.emission import emit_tile, stripped
@@ -121,7 +121,7 @@ class _Rewriter:
         if tile.terms and cells_in(tile) > self.target.vector_registers * self.lanes(tile.write):
             return False
         vectors = [x for x in tile.reductions if x.kind == "vector"]
-        return not any(is_small(x, self.lanes(tile.write)) for x in vectors)
+        return not any(_is_small(x, self.lanes(tile.write)) for x in vectors)
 
     def lanes(self, nest: Nest) -> int:
         """Lanes that fill a register with the widest element computed in the nest."""
@@ -130,7 +130,7 @@ class _Rewriter:
     def width(self, loop: For) -> int:
         """Lanes of a loop's vectors; of narrow elements that do not fill a register those of a shorter one."""
         lanes, shortest = self.lanes(loop.body), self.shortest(loop)
-        while shortest and lanes > shortest and is_small(loop, lanes):
+        while shortest and lanes > shortest and _is_small(loop, lanes):
             lanes //= 2
         return lanes
 
@@ -143,7 +143,7 @@ class _Rewriter:
     def possible(self, loop: For) -> bool:
         """Whether the body can run in lanes of this loop."""
         lanes = self.width(loop)
-        short = is_small(loop, lanes) and not self.part(loop)
+        short = _is_small(loop, lanes) and not self.part(loop)
         if loop.step != 1 or lanes < 2 or short or interleaves(loop):
             return False
         for node in walk(loop.body):
@@ -167,11 +167,11 @@ class _Rewriter:
             return True
         if write.reduction is None or not all(fixed) or not keepable(write):
             return False
-        if not untouched(loop.body, write) and not (chain(loop) and alone(write, [loop, *around(loop.body, write)])):
+        if not untouched(loop.body, write) and not (chain(loop) and alone(write, [loop, *_around(loop.body, write)])):
             return False
-        inner = around(loop.body, write)
+        inner = _around(loop.body, write)
         moving = [x for x in inner if any(depends(s, x.variable) for c in write.cells for s in c.subscripts)]
-        if any(trip(x) is None or x.kind != "unroll" for x in moving):
+        if any(trip_count(x) is None or x.kind != "unroll" for x in moving):
             return False
         return all(separable(c, [x.variable for x in moving]) for c in write.cells)
 
@@ -219,14 +219,14 @@ class _Rewriter:
             body = replace(extra, body=body)
         nest: Nest = replace(loop, upper=end, body=body, step=width * unrolled, lanes=width, limit=limit)
         for write in reductions:
-            inner = around(loop.body, write)
+            inner = _around(loop.body, write)
             moving = tuple(x for x in inner if not all(independent(c, x.variable) for c in write.cells))
             dims = (*((extra,) if extra is not None else ()), *moving)
             nest = registers(write, dims, lane, nest, self.used)
         return nest
 
 
-def is_small(loop: For, width: int) -> bool:
+def _is_small(loop: For, width: int) -> bool:
     """Whether the loop surely has fewer iterations than one vector has lanes."""
     arguments = loop.upper.arguments if isinstance(loop.upper, Call) else (loop.upper,)
     limits = [constant(simplify(Binary("-", a, loop.lower, INT64))) for a in arguments]
@@ -246,12 +246,12 @@ def interleaves(loop: For) -> bool:
     return isinstance(moved, Read) and cell.dtype.bytes <= 2 and apart and not independent(cell, loop.variable)
 
 
-def around(nest: Nest, write: Write) -> list[For]:
+def _around(nest: Nest, write: Write) -> list[For]:
     """The loops of `nest` around `write`, from the outside in."""
     for child in parts_of(nest):
         if any(w is write for w in writes(child)):
             own = [nest] if isinstance(nest, For) else []
-            return own + around(child, write)
+            return own + _around(child, write)
     return []
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.codegen import as_target
 from workbench.errors import BuildError
 from workbench.export.clib.api import Interface, api_file, taken_text
-from workbench.export.cuda.embedded import Images, gpu_headers, gpu_loading, images_of, part_of
+from workbench.export.cuda.embedded import Images, embedded_part, gpu_headers, gpu_loading, images_of
 from workbench.export.cuda.library import gpu_units
 from workbench.export.dispatch import RUNTIME_FILES, Source, linked, runtime_file
 from workbench.export.dispatch.family import Gpu
@@ -41,7 +41,7 @@ def write_cuda(interface: Interface, gpu: Gpu, folder: Path, images: Images = im
     texts[f"include/{name}_cuda.h"] = cuda_header(interface)
     kernels = tuple(unit.title for unit in units)
     try:
-        part = part_of(KEY, interface.family, units, images)
+        part = embedded_part(KEY, interface.family, units, images)
     except BuildError as reason:
         note = f"not built for GPUs: {str(reason).splitlines()[0]}"
         return CudaFiles(tuple(write_files(folder, texts)), kernels, {}, (note,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.export.clib.api import Argument, Interface
-from workbench.export.dispatch.example_sizes import cells_of, example_sizes
+from workbench.export.dispatch.example_sizes import element_count, example_sizes
 from workbench.lang.dtypes import DType
 from workbench.lang.operator import Operator
 
@@ -43,7 +43,7 @@ def example_text(interface: Interface) -> str:
     numbers = {a.name: "1" for a in interface.arguments if a.kind == "v"}
     shaping = [a for a in interface.arguments if a.kind == "s"]
     written = [a for a in pointers if a.name in op.outputs]
-    cells = {a.name: cells_of(op, a.name, sizes) for a in pointers}
+    cells = {a.name: element_count(op, a.name, sizes) for a in pointers}
     by_c = {a.c_name: numbers.get(a.name, a.c_name) for a in interface.arguments}
     return _PROGRAM.format(
         name=op.name,

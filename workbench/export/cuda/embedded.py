@@ -44,10 +44,10 @@ def images_of(kernel: Kernel) -> tuple[bytes, ...]:
 
 def gpu_part(key: str, family: Family, target: str | Target, images: Images) -> GpuPart:
     """The files of a family; names that the linker sees end with its key."""
-    return part_of(key, family, gpu_units(family, as_target(target)), images)
+    return embedded_part(key, family, gpu_units(family, as_target(target)), images)
 
 
-def part_of(key: str, family: Family, kernels: Sequence[Unit], images: Images) -> GpuPart:
+def embedded_part(key: str, family: Family, kernels: Sequence[Unit], images: Images) -> GpuPart:
     """The same of kernels that are there."""
     units = [replace(unit, name=f"{key}_{unit.name}") for unit in kernels]
     level = Level("gpu", Target(), "1")

@@ -21,7 +21,7 @@ def launcher_text(unit: Unit, family: Family) -> str:
     return Launcher(unit.kernel, family, unit.name).text()
 
 
-def functions_of(kernel: Kernel) -> tuple[str, ...]:
+def kernel_functions(kernel: Kernel) -> tuple[str, ...]:
     """The `__global__` functions that a kernel starts."""
     return tuple(dict.fromkeys(launch.name for launch in each_launch(kernel.launches)))
 
@@ -33,7 +33,7 @@ class Launcher:
         self.kernel, self.name, self.code = kernel, name, SizeCode(family)
         self.places = {each: n for n, each in enumerate((*family.inputs, *family.op.outputs))}
         self.offsets = {b.array: b for b in kernel.buffers}
-        self.functions = functions_of(kernel)
+        self.functions = kernel_functions(kernel)
         every = (a for launch in each_launch(kernel.launches) for a in launch.arguments)
         self.reports = any(a.kind == "status" for a in every)
 

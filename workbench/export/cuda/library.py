@@ -11,7 +11,7 @@ from typing import Any
 from workbench import poly
 from workbench.codegen import Kernel, generate
 from workbench.errors import BuildError
-from workbench.export.cuda.launcher import functions_of, launcher_text
+from workbench.export.cuda.launcher import kernel_functions, launcher_text
 from workbench.export.dispatch import (
     RUNTIME_FILES,
     Family,
@@ -92,7 +92,7 @@ def _library(family: Family, units: Sequence[Unit]) -> Path:
 def units_text(units: Sequence[Unit]) -> str:
     """The C file that lists the functions of each kernel."""
     declared = "".join(f"extern wb_gpu_function wb_functions_{u.name}[];\n" for u in units)
-    rows = "".join(f"    {{wb_functions_{u.name}, {len(functions_of(u.kernel))}}},\n" for u in units)
+    rows = "".join(f"    {{wb_functions_{u.name}, {len(kernel_functions(u.kernel))}}},\n" for u in units)
     return (
         f'#include "gpu.h"\n\n{declared}\nconst wb_gpu_unit wb_gpu_units[] = {{\n{rows}}};\n'
         f"const int wb_gpu_unit_count = {len(units)};\n"

@@ -14,7 +14,7 @@ MOST_CELLS = 1 << 24
 TRIED = (8, 16, 12, 6, 4, 3, 2, 1, 32, 64, 5, 7)
 
 
-def cells_of(op: Operator, name: str, sizes: dict[str, int]) -> int:
+def element_count(op: Operator, name: str, sizes: dict[str, int]) -> int:
     """How many elements an array has."""
     cells = 1
     for extent in op.tensors[name].extent:
@@ -37,7 +37,7 @@ def sizes_taken(
         if set(sizes) != set(family.symbols) or not all(fold(c.expr, sizes) for c in op.conditions):
             continue
         extents = [fold(e, sizes) for t in named for e in t.extent if not isinstance(e, Const)]
-        if all(e > 0 for e in extents) and sum(cells_of(op, t.name, sizes) for t in named) <= most_cells:
+        if all(e > 0 for e in extents) and sum(element_count(op, t.name, sizes) for t in named) <= most_cells:
             yield sizes
 
 

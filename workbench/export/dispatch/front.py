@@ -35,7 +35,7 @@ def family_text(family: Family, kernels: Sequence[str], code: SizeCode | None = 
     """The definition of `wb_the_family`; `kernels` are the texts that define `wb_level_here`, `checked` says whether
     kernels check indices."""
     code = code or SizeCode(family)
-    sizes = [holds_text(code), Solver(code).write(), shapes_text(code), _work(code), _promises(code)]
+    sizes = [holds_text(code), Solver(code).write(), _shapes_text(code), _work(code), _promises(code)]
     tables = [_parameters(family), _arguments(family), _family(code, checked=checked)]
     return "\n".join([code.helper_texts(), *sizes, *kernels, *tables])
 
@@ -48,7 +48,7 @@ def dlpack_code(dtype: DType) -> int:
 # -- the operator
 
 
-def shapes_text(code: SizeCode) -> str:
+def _shapes_text(code: SizeCode) -> str:
     """`wb_shape`: the extents of every array, from the sizes."""
     op, lines = code.family.op, []
     extents: list[Expr] = []

@@ -46,7 +46,7 @@ def linked(
     `headers` are what the sources include, texts or bytes.
     """
     compile_commands = [
-        (s, (*s.command, "-c") if s.command else (*toolchain.command, "-c", *flags_of(toolchain, s.target)))
+        (s, (*s.command, "-c") if s.command else (*toolchain.command, "-c", *_flags_of(toolchain, s.target)))
         for s in sources
     ]
     beside = {n: text.encode() if isinstance(text, str) else text for n, text in headers.items()}
@@ -78,7 +78,7 @@ def cpp_compiler(purpose: str) -> str:
     return compiler
 
 
-def flags_of(toolchain: Toolchain, target: Target | None) -> tuple[str, ...]:
+def _flags_of(toolchain: Toolchain, target: Target | None) -> tuple[str, ...]:
     """What a file is compiled with."""
     flags = [f for f in toolchain.flags(target or PLAIN) if f != "-shared"]
     if toolchain.family == "zig":  # which spells its processors otherwise
@@ -107,7 +107,7 @@ def _run(command: tuple[str, ...], folder: Path, what: str) -> None:
 def common_flags(family: Family) -> tuple[str, ...]:
     """What every file of a library is compiled with by compilers of a family, whoever compiles it."""
     plain = Toolchain(family, family, (family,), "", frozenset(("-fopenmp-simd",)))
-    return flags_of(plain, None)
+    return _flags_of(plain, None)
 
 
 def level_flags(level: Level) -> str:

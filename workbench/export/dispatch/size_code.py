@@ -34,7 +34,7 @@ class SizeCode:
 
     def text(self, expr: Expr) -> str:
         """A whole number or a condition over sizes."""
-        return self.values.text(wide(expr))
+        return self.values.text(in_64_bits(expr))
 
     def place(self, symbol: str) -> int:
         return self.family.symbols.index(symbol)
@@ -49,7 +49,7 @@ class SizeCode:
         return PRELUDE + "\n".join(self.helpers.texts.values())
 
 
-def wide(expr: Expr) -> Expr:
+def in_64_bits(expr: Expr) -> Expr:
     """The expression in 64 bits."""
     return transform(expr, lambda node: replace(node, dtype=INT64) if node.dtype.is_integral else node)
 
@@ -161,7 +161,7 @@ def _with(expr: Expr, name: str, value: int) -> Expr:
     def change(node: Expr) -> Expr:
         return Const(value, INT64) if isinstance(node, Size) and node.name == name else node
 
-    return transform(wide(expr), change)
+    return transform(in_64_bits(expr), change)
 
 
 def holds_text(code: SizeCode) -> str:

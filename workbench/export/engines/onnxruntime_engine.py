@@ -10,9 +10,9 @@ from onnx import FunctionProto, ModelProto, TensorProto, helper, numpy_helper
 
 from workbench.errors import CodegenError, WorkbenchError
 from workbench.export.dispatch import Family
-from workbench.export.ort.body.function import function_of
+from workbench.export.ort.body.function import onnx_function
 from workbench.export.ort.model import IR, OPSET, onnx_type
-from workbench.export.ort.signature import Port, inputs_of
+from workbench.export.ort.signature import Port, node_inputs
 from workbench.graph.engines.engine_records import Answer, engine
 from workbench.graph.engines.sites import Site
 from workbench.graph.engines.subgraphs import Step, Subgraph
@@ -31,13 +31,13 @@ def _supports(site: Site) -> Answer:
     if site.operator.promises:
         return "it promises something about data, which is checked by the host"
     try:
-        function_of(family_of(site.operator))
+        onnx_function(_family_of(site.operator))
     except (CodegenError, WorkbenchError) as reason:
         return str(reason).splitlines()[0]
     return True
 
 
-def family_of(op: Operator) -> Family:
+def _family_of(op: Operator) -> Family:
     """An operator as the exporter takes it, without schedules and programs: a body needs none."""
     return Family(op, (), ())
 
@@ -49,14 +49,14 @@ def onnxruntime_session(region: Subgraph) -> Callable[..., Any]:
     options.intra_op_num_threads = thread_count()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(
-        model_of(region).SerializeToString(), options, providers=["CPUExecutionProvider"]
+        _model_of(region).SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     names = [_name(each) for each in region.inputs]
     outputs = [each.name for each in session.get_outputs()]
     return lambda *arrays: tuple(session.run(outputs, dict(zip(names, arrays, strict=True))))
 
 
-def model_of(region: Subgraph) -> ModelProto:
+def _model_of(region: Subgraph) -> ModelProto:
     """The region as a model: its steps are nodes, its constants initialisers, its operators functions."""
     functions: dict[Operator, FunctionProto] = {}
     nodes, sizes = [], {}
@@ -88,7 +88,7 @@ def _value(region: Subgraph, number: int, name: str) -> Any:
 
 def _function(op: Operator, number: int) -> FunctionProto:
     """The body of an operator under a name of its own: two may have one name, in different types."""
-    found = function_of(family_of(op))
+    found = onnx_function(_family_of(op))
     found.domain, found.name = DOMAIN, f"{op.name}_{number}"
     return found
 
@@ -98,7 +98,7 @@ def _node(step: Step, function: FunctionProto, sizes: dict[str, int]) -> Any:
     op = step.operator
     updated = [name for name in op.outputs if op.tensors[name].role == "inout"]
     known = {name: _name(at) for name, at in zip((*parameters_of(op), *updated), step.arguments, strict=True)}
-    inputs = [_input(port, known, step.sizes, sizes) for port in inputs_of(family_of(op))]
+    inputs = [_input(port, known, step.sizes, sizes) for port in node_inputs(_family_of(op))]
     return helper.make_node(function.name, inputs, [_name(each) for each in step.results], domain=DOMAIN)
 
 

@@ -13,7 +13,7 @@ import torch
 from torch.nn.functional import pad
 
 from workbench.errors import EngineError
-from workbench.graph.engines.arrays.lowering import array_program, program_of, why_not
+from workbench.graph.engines.arrays.lowering import array_program, program_of, why_no_arrays
 from workbench.graph.engines.arrays.programs import ArrayProgram, Library, run_program
 from workbench.graph.engines.engine_records import Answer, engine
 from workbench.graph.engines.sites import Site
@@ -39,7 +39,7 @@ _REDUCTIONS = {"+": torch.sum, "min": torch.amin, "max": torch.amax}
 
 def takes(site: Site) -> Answer:
     """Whether a call is an array program of PyTorch's functions, or why not."""
-    reason = why_not(site)
+    reason = why_no_arrays(site)
     if reason or not all(each.is_concrete for each in (*site.arguments, *site.results)):
         return reason or True
     return _missing(program_of(site)) or True

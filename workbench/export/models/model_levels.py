@@ -25,15 +25,15 @@ def levels_of_model(program: Program, kernels: ModelKernels) -> str:
         end = f"_{level.name}"
         texts += [_externs(every), *(_kernel(each) for each in every)]
         texts += [
-            table("wb_code *", f"wb_codes{end}", (f"&wb_code_{each.unit.name}" for each in every)),
-            table("wb_model_kernel", f"wb_taking{end}", map(_row, every)),
-            table("int", f"wb_first{end}", map(str, made.first)),
-            table("int", f"wb_places{end}", map(str, made.places)),
-            table("wb_model_packing", f"wb_packings{end}", made.rows()),
+            constant_table("wb_code *", f"wb_codes{end}", (f"&wb_code_{each.unit.name}" for each in every)),
+            constant_table("wb_model_kernel", f"wb_taking{end}", map(_row, every)),
+            constant_table("int", f"wb_first{end}", map(str, made.first)),
+            constant_table("int", f"wb_places{end}", map(str, made.places)),
+            constant_table("wb_model_packing", f"wb_packings{end}", made.rows()),
         ]
         names = ", ".join(f"wb_{name}{end}" for name in ("codes", "taking", "first", "places", "packings"))
         rows.append(f"{{{names}, {len(made.packings)}, {made.bytes}}}")
-    return "".join(texts) + table("wb_model_level", "wb_model_levels", rows)
+    return "".join(texts) + constant_table("wb_model_level", "wb_model_levels", rows)
 
 
 @record(eq=False)
@@ -110,7 +110,7 @@ def _row(kernel: LevelKernel) -> str:
     return f"{{wb_parameters_{name}, {len(kernel.parameters)}, {len(signature.checks)}, wb_checks_{name}}}"
 
 
-def table(kind: str, name: str, rows: Iterable[str]) -> str:
+def constant_table(kind: str, name: str, rows: Iterable[str]) -> str:
     """An array of constants; one that is all zeros where there are no rows."""
     inside = "".join(f"    {row},\n" for row in rows) or "    {0},\n"
     constant = "const " if kind.endswith("*") else ""

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.export.models.model_interface import ModelInterface, Port
 from workbench.export.wheel.cases import LOOSE
 from workbench.export.wheel.project import Project
-from workbench.graph.evaluation.sizes import solved
+from workbench.graph.evaluation.sizes import solved_dimensions
 from workbench.graph.running.recording.recordings import Nested, flat, mapped
 from workbench.graph.running.specimens import specimens
 from workbench.graph.terms.types import FunctionType
@@ -151,7 +151,7 @@ def _evaluated(interface: ModelInterface, given: list[Any]) -> list[Any]:
     read: dict[str, Nested] = {name: mapped(each, lambda _: next(waiting)) for name, each in nested.items()}
     names = [each.name for each in model.main.parameters]
     told = [(name, read[name], kind) for name, kind in zip(names, of.parameters, strict=True) if name in read]
-    sizes = solved(told, {}, model.datatypes)
+    sizes = solved_dimensions(told, {}, model.datatypes)
     others = dict(zip(names, specimens(model, sizes), strict=True)) if len(read) < len(names) else {}
     found = model.evaluate(*(read.get(name, others.get(name)) for name in names))
     return [np.asarray(each) for each in flat(found)]

@@ -8,7 +8,7 @@ from workbench.export.dispatch.front import dlpack_code, levels_text
 from workbench.export.dispatch.size_code import quoted
 from workbench.export.models.model_headers import declared, declared_tensors, made_for
 from workbench.export.models.model_interface import ModelInterface
-from workbench.export.models.model_levels import levels_of_model, table
+from workbench.export.models.model_levels import constant_table, levels_of_model
 from workbench.export.models.model_units import ModelKernels
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Value, flat
@@ -74,7 +74,7 @@ def _steps(program: Program, kernels: ModelKernels) -> str:
         name = quoted(f"{call.op.name} ({call.label})" if call.label else call.op.name)
         rows.append(f"{{{name}, {kernels.numbers[kernel.key]}, {begin}, {end}}}")
     copies = [f"{{{to}, {source}, {count}}}" for to, source, count in program.copies]
-    return table("wb_model_step", "wb_steps", rows) + table("wb_model_copy", "wb_copies", copies)
+    return constant_table("wb_model_step", "wb_steps", rows) + constant_table("wb_model_copy", "wb_copies", copies)
 
 
 def _storage(interface: ModelInterface) -> str:
@@ -82,10 +82,10 @@ def _storage(interface: ModelInterface) -> str:
     arguments, at_end = _results(interface)
     offsets = [program.arena.offsets[value.name] for value in program.inside]
     return (
-        table("int", "wb_given_by", map(str, arguments))
-        + table("int64_t", "wb_offsets", map(str, offsets))
-        + table("int64_t", "wb_constant_offsets", map(str, weights_of(program)[1]))
-        + table("wb_model_copy", "wb_at_end", (f"{{{to}, {source}, {count}}}" for to, source, count in at_end))
+        constant_table("int", "wb_given_by", map(str, arguments))
+        + constant_table("int64_t", "wb_offsets", map(str, offsets))
+        + constant_table("int64_t", "wb_constant_offsets", map(str, weights_of(program)[1]))
+        + constant_table("wb_model_copy", "wb_at_end", (f"{{{to}, {source}, {count}}}" for to, source, count in at_end))
     )
 
 
@@ -97,7 +97,7 @@ def _ports(interface: ModelInterface) -> str:
         written = number >= len(interface.inputs)
         facts = (dlpack_code(port.dtype), port.dtype.bits, port.dtype.bytes, len(port.shape), written)
         rows.append(f"{{{quoted(port.name)}, {', '.join(str(int(each)) for each in facts)}, wb_shape_{number}}}")
-    return "".join(shapes) + table("wb_model_port", "wb_ports", rows)
+    return "".join(shapes) + constant_table("wb_model_port", "wb_ports", rows)
 
 
 def _results(interface: ModelInterface) -> tuple[list[int], list[tuple[int, int, int]]]:

@@ -12,7 +12,7 @@ from workbench.export.dispatch import RUNTIME_FILES, Family, Source, linked, run
 from workbench.export.dispatch.architectures import compiler_for, native
 from workbench.export.dispatch.parts import part_of
 from workbench.export.dispatch.size_code import quoted
-from workbench.export.ort.signature import inputs_of, node_domain
+from workbench.export.ort.signature import node_domain, node_inputs
 from workbench.lang.expr import Expr, Size, size_names
 from workbench.records import record
 
@@ -108,7 +108,7 @@ def _tables(families: Sequence[Family], on_gpu: Sequence[GpuPart]) -> str:
 
 def _origin(family: Family, symbol: str) -> tuple[int, int]:
     """The first input and dimension that is a size; (-1, 0) where it is told otherwise."""
-    for n, port in enumerate(inputs_of(family)):
+    for n, port in enumerate(node_inputs(family)):
         for dimension, extent in enumerate(port.extents):
             if symbol in family.op.size_names and isinstance(extent, Size) and extent.name == symbol:
                 return n, dimension

@@ -10,7 +10,7 @@ import onnx
 from onnx import FunctionProto, ModelProto, TensorProto, helper
 
 from workbench.export.dispatch import Family
-from workbench.export.ort.signature import VERSION, Port, inputs_of, node_domain, outputs_of
+from workbench.export.ort.signature import VERSION, Port, node_domain, node_inputs, outputs_of
 from workbench.lang.dtypes import DType
 
 OPSET = 18
@@ -25,7 +25,7 @@ def onnx_type(dtype: DType) -> int:
 
 def model_of(family: Family, functions: Sequence[FunctionProto] = ()) -> ModelProto:
     """A model of one node; `functions` say what it does where no library does."""
-    name, inputs, outputs = family.op.name, inputs_of(family), outputs_of(family)
+    name, inputs, outputs = family.op.name, node_inputs(family), outputs_of(family)
     taken, made = ([p.name for p in ports] for ports in (inputs, outputs))
     node = helper.make_node(name, taken, made, name=name, domain=node_domain(name))
     graph = helper.make_graph([node], name, list(map(_value, inputs)), list(map(_value, outputs)))
@@ -36,7 +36,7 @@ def model_of(family: Family, functions: Sequence[FunctionProto] = ()) -> ModelPr
     )
 
 
-def save(model: ModelProto, path: Path) -> Path:
+def write_onnx(model: ModelProto, path: Path) -> Path:
     """Write a model; whoever has the old file open keeps it."""
     staged = path.with_name(f".{os.getpid()}.{path.name}")
     onnx.save(model, str(staged))

@@ -44,7 +44,7 @@ class Port:
         return f"{self.dtype} {self.name}{shape}"
 
 
-def inputs_of(family: Family) -> tuple[Port, ...]:
+def node_inputs(family: Family) -> tuple[Port, ...]:
     """What the node takes."""
     op = family.op
     updated = [o for o in op.outputs if op.tensors[o].role == "inout"]
@@ -54,7 +54,7 @@ def inputs_of(family: Family) -> tuple[Port, ...]:
 
 def outputs_of(family: Family) -> tuple[Port, ...]:
     """What the node gives; the new value of what is updated has a name of its own."""
-    taken = {port.name for port in inputs_of(family)}
+    taken = {port.name for port in node_inputs(family)}
     found = []
     for output in family.op.outputs:
         name = output

@@ -11,9 +11,9 @@ from workbench.errors import WorkbenchError
 from workbench.export.models.model_gradients import gradients_alone
 from workbench.export.pytorch.registry import Named, refuse_taken
 from workbench.graph import BuiltModel, Model, build_model
-from workbench.graph.evaluation.sizes import solved
+from workbench.graph.evaluation.sizes import solved_dimensions
 from workbench.graph.optimizing import optimize
-from workbench.graph.terms.dimensions import Dimension, names_in, shown, value_of
+from workbench.graph.terms.dimensions import Dimension, names_of_sizes, shown, value_of
 from workbench.graph.terms.types import FunctionType, TensorType, TupleType, Type
 from workbench.graph.text.printing_types import print_type
 from workbench.lang.dtypes import DType
@@ -37,7 +37,7 @@ _lock = Lock()
 def register_model(space: str, name: str, built: BuiltModel) -> ModelOperator:
     """Register a built model, or put it in the place of the one of that name; WorkbenchError if that has another
     signature or is not ours, or if the model takes or gives anything but tensors."""
-    schema = signature_of(built.model).schema
+    schema = _signature_of(built.model).schema
     with _lock:
         op = _known.get(f"{space}::{name}")
         if op is None or op.schema != schema:
@@ -69,7 +69,7 @@ class ModelSignature:
     schema: str
 
 
-def signature_of(model: Model) -> ModelSignature:
+def _signature_of(model: Model) -> ModelSignature:
     """The signature of a model of tensors; WorkbenchError names what else it takes or gives."""
     of = model.type_of(model.entry)
     assert isinstance(of, FunctionType)
@@ -98,12 +98,12 @@ def _word(name: str) -> str:
 
 
 def _fake(model: Model, tensors: tuple[Any, ...]) -> Any:
-    signature = signature_of(model)
+    signature = _signature_of(model)
     pairs = zip(signature.parameters.items(), tensors, strict=True)
     values: list[tuple[str, Any, Type]] = []
     for (name, of), tensor in pairs:
         values.append((f"{model.entry}: {name}", _Shaped(tuple(map(int, tensor.shape))), of))
-    sizes = solved(values, {}, model.datatypes)
+    sizes = solved_dimensions(values, {}, model.datatypes)
     device = tensors[0].device if tensors else torch.device("cpu")
     found = tuple(
         torch.empty([_extent(model, dim, sizes) for dim in of.dims], dtype=_dtype(of), device=device)
@@ -118,7 +118,7 @@ class _Shaped:
 
 
 def _extent(model: Model, dim: Dimension, sizes: dict[str, int]) -> int:
-    missing = [name for name in names_in(dim) if name not in sizes]
+    missing = [name for name in names_of_sizes(dim) if name not in sizes]
     if missing:
         raise WorkbenchError(f"{model.entry}: no argument tells {missing[0]}, of which a result has {shown(dim)}")
     return value_of(dim, sizes)
@@ -138,7 +138,7 @@ def _kept(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 
 
 def _backward(op: ModelOperator, ctx: Any, *grads: Any) -> Any:
-    signature = signature_of(op.built.model)
+    signature = _signature_of(op.built.model)
     floats = [_dtype(of).is_floating_point for of in signature.parameters.values()]
     derivative = gradient_operator(op)
     inputs = ctx.saved_tensors

@@ -13,15 +13,15 @@ from workbench.export.cuda import at_hand
 from workbench.export.dispatch import Family, family_like
 from workbench.export.pytorch.derivatives import derivative
 from workbench.export.pytorch.glue import PREPARE, PREPARE_ON_GPU, glue
-from workbench.export.pytorch.registry import Registered, known, opened, register
+from workbench.export.pytorch.registry import Registered, opened, register, registered_operator
 from workbench.export.pytorch.schema import arguments_of
 from workbench.lang import vmap
 
 
 @PREPARE
-def prepare(qualified: bytes, wanted: int) -> int:
+def prepare_on_cpu(qualified: bytes, wanted: int) -> int:
     """Called when a gradient by the arguments whose bits are set is first wanted: registers it, or says why not."""
-    op = known(qualified.decode())
+    op = registered_operator(qualified.decode())
     if op is None:
         return 1
     try:
@@ -51,12 +51,12 @@ def _prepare(op: Registered, wanted: int) -> None:
 
 def whole(space: str, name: str, families: Sequence[Family]) -> Registered:
     """An operator with everything PyTorch asks of it, registered or replaced."""
-    return register(space, name, families, (prepare, prepare_on_gpu), _with_vmap)
+    return register(space, name, families, (prepare_on_cpu, prepare_on_gpu), _with_vmap)
 
 
 def _with_vmap(op: Registered) -> None:
     def rule(info: Any, axes: Any, *given: Any, **named: Any) -> Any:
-        return batched(op, info.batch_size, axes, given, named, whole)
+        return _batched(op, info.batch_size, axes, given, named, whole)
 
     torch.library.register_vmap(op.qualified, rule, lib=op.library)
 
@@ -69,7 +69,7 @@ NEITHER = "was exported for dense tensors on cpu; move tensors with .cpu(), and 
 @PREPARE_ON_GPU
 def prepare_on_gpu(qualified: bytes, types: int, number: int) -> int:
     """Called when an operator first meets CUDA tensors of some types: makes its kernels, or says why there are none."""
-    op = known(qualified.decode())
+    op = registered_operator(qualified.decode())
     if op is None:
         return 1
     try:
@@ -96,7 +96,7 @@ def _made_on_gpu(op: Registered, types: int, number: int) -> None:
 Register = Callable[[str, str, Sequence[Family]], Registered]
 
 
-def batched(
+def _batched(
     op: Registered, batch: int, axes: Sequence[int | None], given: Sequence[Any], named: Mapping[str, Any],
     register: Register,
 ) -> tuple[Any, Any]:  # fmt: skip

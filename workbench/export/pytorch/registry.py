@@ -55,7 +55,7 @@ _known: dict[str, Registered] = {}
 _lock = Lock()
 
 
-def known(qualified: str) -> Registered | None:
+def registered_operator(qualified: str) -> Registered | None:
     """The operator of a name, if it is one of ours."""
     return _known.get(qualified)
 

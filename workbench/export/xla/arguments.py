@@ -30,11 +30,11 @@ NUMBERS = (bool, int, float, np.bool_, np.number)
 def signature_of(family: Family) -> inspect.Signature:
     """The parameters, then what is updated; by keyword the sizes that no shape tells."""
     plain, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    found = [inspect.Parameter(spelt(n), plain) for n in (*family.op.parameters, *family.updated)]
-    return inspect.Signature([*found, *(inspect.Parameter(spelt(n), named) for n in untold(family))])
+    found = [inspect.Parameter(python_name(n), plain) for n in (*family.op.parameters, *family.updated)]
+    return inspect.Signature([*found, *(inspect.Parameter(python_name(n), named) for n in untold(family))])
 
 
-def spelt(name: str) -> str:
+def python_name(name: str) -> str:
     """A name as Python can write it."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
@@ -46,8 +46,8 @@ def taken(first: Kernels, given: Mapping[str, Any], of_types: OfTypes) -> tuple[
     no array, or no number where one has to be known; ValueError for a number without a kernel.
     """
     op = first.family.op
-    found = {n: _given(first, n, given[spelt(n)]) for n in first.operands}
-    static = {n: _known(op.name, n, given[spelt(n)]) for n in (*op.scalars, *untold(first.family))}
+    found = {n: _given(first, n, given[python_name(n)]) for n in first.operands}
+    static = {n: _known(op.name, n, given[python_name(n)]) for n in (*op.scalars, *untold(first.family))}
     _refuse_unknown_scalars(first.family, static)
     kernels = of_types(known_types(first, found)) if op.generic else first
     _refuse_wide(kernels)

@@ -22,7 +22,7 @@ from workbench.export.xla.kernels import Kernels, implemented
 from workbench.export.xla.manual import made_varying, varying
 from workbench.export.xla.sharding import partitioned
 from workbench.lang import grad, vmap
-from workbench.lang.binding.arrays import variables
+from workbench.lang.binding.arrays import type_variables_of
 from workbench.lang.operator import Operator
 from workbench.runtime.host.locks import Lock
 
@@ -54,12 +54,12 @@ _known: dict[str, Exported] = {}
 _lock = Lock()
 
 
-def known(name: str) -> Exported | None:
+def exported_as(name: str) -> Exported | None:
     """What was exported under a name."""
     return _known.get(name)
 
 
-def exported(name: str, family: Family) -> Exported:
+def exported_function(name: str, family: Family) -> Exported:
     """A new function, or the known one of that name with what it does replaced; WorkbenchError if they differ."""
     signature = described(family)
     with _lock:
@@ -92,7 +92,7 @@ def _taken(op: Exported, signature: str) -> WorkbenchError:
 def described(family: Family) -> str:
     """`(float32[2] A, float32[2] B) -> (float32[2])`: the element types, ranks and names of a call."""
     op = family.op
-    free = variables(op) if op.generic else {}
+    free = type_variables_of(op) if op.generic else {}
 
     def array(name: str) -> str:
         known = "" if op.generic and name in op.outputs else op.tensors[name].dtype

@@ -49,11 +49,11 @@ class Kernels:
         """What a call takes beside its arrays, whose shapes are those of the operands and then of the results."""
         dimensions = np.array([*(d for shape in shapes for d in shape), 0], np.int64)
         known = np.array([*sizes, 0], np.int64)
-        return glue().wb_jax_workspace(self.definition, dimensions.ctypes.data, known.ctypes.data, threads)
+        return ffi_library().wb_jax_workspace(self.definition, dimensions.ctypes.data, known.ctypes.data, threads)
 
     def last_kernel(self, *, on_gpu: bool = False) -> str:
         """What the kernel that ran last, or was started last on a GPU, was made for."""
-        return glue().wb_jax_last_kernel(self.definition, on_gpu).decode()
+        return ffi_library().wb_jax_last_kernel(self.definition, on_gpu).decode()
 
 
 def implemented(name: str, family: Family) -> Kernels:
@@ -61,7 +61,7 @@ def implemented(name: str, family: Family) -> Kernels:
     library = hosted(family)
     kernels = Kernels(name, family, _definition(name, family))
     with _lock:
-        if glue().wb_jax_implement(kernels.definition, ctypes.cast(library.wb_open, ctypes.c_void_p)):
+        if ffi_library().wb_jax_implement(kernels.definition, ctypes.cast(library.wb_open, ctypes.c_void_p)):
             raise MemoryError(f"no memory to register {name}")
         _loaded.append(library)
         _newest[kernels.definition] = kernels
@@ -72,7 +72,7 @@ def implemented(name: str, family: Family) -> Kernels:
 @cache
 def register(target: str) -> None:
     """Tell XLA whom it calls on processors and on GPUs."""
-    for platform, handler in (("cpu", glue().wb_jax_handler), ("CUDA", glue().wb_jax_gpu_handler)):
+    for platform, handler in (("cpu", ffi_library().wb_jax_handler), ("CUDA", ffi_library().wb_jax_gpu_handler)):
         jax.ffi.register_ffi_target(target, jax.ffi.pycapsule(handler), platform=platform)
 
 
@@ -104,11 +104,11 @@ def prepare(definition: int, number: int) -> int:
         library = _made_on_gpu(kernels, number)
     except Exception as reason:  # an exception cannot pass through C; XLA reports it
         text = str(reason) if isinstance(reason, WorkbenchError) else f"{type(reason).__name__}: {reason}"
-        glue().wb_jax_not_on_gpu(definition, f"{kernels.name}: {text}".encode())
+        ffi_library().wb_jax_not_on_gpu(definition, f"{kernels.name}: {text}".encode())
         return 1
     with _lock:
         if _newest[definition] is kernels:  # the operator may have been exported anew in the meantime
-            glue().wb_jax_implement_on_gpu(definition, ctypes.cast(library.wb_open, ctypes.c_void_p))
+            ffi_library().wb_jax_implement_on_gpu(definition, ctypes.cast(library.wb_open, ctypes.c_void_p))
     return 0
 
 
@@ -130,7 +130,7 @@ INTERFACE = "xla/ffi/api/c_api.h"
 
 
 @cache
-def glue() -> Any:
+def ffi_library() -> Any:
     """The loaded library; BuildError without a C compiler, or with its words."""
     if tuple(map(int, jax.__version__.split(".")[:2])) < OLDEST:
         needed = ".".join(map(str, OLDEST))

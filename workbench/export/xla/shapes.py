@@ -11,7 +11,7 @@ from jax.core import max_dim
 from workbench.errors import CallError
 from workbench.export.hosts import placeholder, result_shapes
 from workbench.export.xla.kernels import Kernels
-from workbench.lang.binding.arrays import typed
+from workbench.lang.binding.arrays import with_array_types
 from workbench.lang.operator import Operator
 from workbench.lang.printing.printer import type_name
 
@@ -20,7 +20,7 @@ def known_types(kernels: Kernels, arrays: Mapping[str, Any]) -> Operator:
     """The operator for the element types of a call; TypeError for an array of another type."""
     op = kernels.family.op
     try:
-        return typed(op, {n: a for n, a in arrays.items() if op.tensors[n].rank})
+        return with_array_types(op, {n: a for n, a in arrays.items() if op.tensors[n].rank})
     except CallError as error:
         raise TypeError(str(error)) from None
 

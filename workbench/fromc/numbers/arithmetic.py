@@ -11,7 +11,7 @@ from workbench.lang.unify import limits
 MOST = (1 << 31) - 1
 
 
-def is_nonnegative(expr: Expr, spans: Spans) -> bool:
+def _is_nonnegative(expr: Expr, spans: Spans) -> bool:
     """Whether a value surely is not below 0; `spans` bounds sizes and loop variables."""
     if expr.dtype.kind == "uint":
         return True
@@ -38,7 +38,7 @@ def divided(op: str, left: Expr, right: Expr, spans: Spans, *, whole: bool = Fal
     match right:
         case Const(value, _) if value > 0 and not any(reads(left)):
             wraps = not fits(Unary("-", left, dtype), spans)
-            if is_nonnegative(left, spans) and (whole or not wraps):
+            if _is_nonnegative(left, spans) and (whole or not wraps):
                 return Binary(op, left, right, dtype)
             if not whole and wraps:
                 return _divided_by_data(op, Cast(left, dtype), right, dtype)  # a cast makes a value of index arithmetic
@@ -75,7 +75,7 @@ def _compare(op: str, expr: Expr) -> Expr:
     return Binary(op, expr, Const(0, expr.dtype), BOOL)
 
 
-def folded(op: str, left: Expr, right: Expr) -> Expr | None:
+def folded_constant(op: str, left: Expr, right: Expr) -> Expr | None:
     """Sums and products of small integer constants."""
     match left, right:
         case Const(a, dtype), Const(b, _) if dtype.kind == "int" and op in "+-*":

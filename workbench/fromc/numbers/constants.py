@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from workbench.fromc.numbers.values import Values
 from workbench.fromc.text.literals import CONSTANTS
-from workbench.fromc.text.locals import names_in
+from workbench.fromc.text.locals import identifiers_in
 from workbench.fromc.text.scope import Known
 from workbench.fromc.text.syntax import Unit
 from workbench.lang.dtypes import INT32
@@ -39,7 +39,7 @@ def _is_plain(node: Any, known: set[str]) -> bool:
     """Whether a value is made of numbers and constants."""
     if isinstance(node, c_ast.ArrayRef | c_ast.FuncCall | c_ast.Assignment):
         return False
-    return all(name in known for name in names_in(node)) and all(_is_plain(n, known) for _, n in node.children())
+    return all(name in known for name in identifiers_in(node)) and all(_is_plain(n, known) for _, n in node.children())
 
 
 def without(nodes: Iterable[Any], constants: dict[str, Any]) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from workbench.fromc.text.literals import literal
+from workbench.fromc.text.literals import c_literal
 from workbench.records import record
 
 # Sums of names with whole factors; the constant stands under "".
@@ -25,25 +25,25 @@ class Interval:
 Bounds = dict[str, "Interval | None"]
 
 
-def interval(node: Any, bounds: Bounds) -> Interval | None:
+def c_bounds(node: Any, bounds: Bounds) -> Interval | None:
     """The bounds of an expression of C; names that are no loop variables are sizes."""
     match node:
         case c_ast.Constant(value=text):
-            found = literal(text)
+            found = c_literal(text)
             whole = found is not None and found.dtype.is_integral
             return _exactly({"": int(found.value)}) if whole and found is not None else None
         case c_ast.ID(name=name):
             return bounds[name] if name in bounds else _exactly({name: 1})
         case c_ast.UnaryOp(op="-", expr=operand):
-            return _lifted(lambda a: _scaled(a, -1), interval(operand, bounds))
+            return _lifted(lambda a: _scaled(a, -1), c_bounds(operand, bounds))
         case c_ast.Cast(expr=operand):
-            return interval(operand, bounds)
+            return c_bounds(operand, bounds)
         case c_ast.TernaryOp(iftrue=then, iffalse=otherwise):
-            return _either(interval(then, bounds), interval(otherwise, bounds))
+            return _either(c_bounds(then, bounds), c_bounds(otherwise, bounds))
         case c_ast.FuncCall(name=c_ast.ID(name="min" | "max" | "MIN" | "MAX"), args=c_ast.ExprList(exprs=[a, b])):
-            return _either(interval(a, bounds), interval(b, bounds))
+            return _either(c_bounds(a, bounds), c_bounds(b, bounds))
         case c_ast.BinaryOp():
-            return _combined(node, interval(node.left, bounds), interval(node.right, bounds))
+            return _combined(node, c_bounds(node.left, bounds), c_bounds(node.right, bounds))
     return None
 
 
@@ -58,7 +58,7 @@ def _lifted(change: Callable[[Interval], Interval], a: Interval | None) -> Inter
 def _either(a: Interval | None, b: Interval | None) -> Interval | None:
     if a is None or b is None:
         return None
-    return Interval(joined([a.low, b.low], upper=False), joined([a.high, b.high], upper=True))
+    return Interval(interval_hull([a.low, b.low], upper=False), interval_hull([a.high, b.high], upper=True))
 
 
 def _combined(node: Any, a: Interval | None, b: Interval | None) -> Interval | None:
@@ -107,7 +107,7 @@ def _quotient(a: Sum | None, by: int) -> Sum | None:
     return {name: factor // by for name, factor in a.items()}
 
 
-def joined(sums: list[Sum | None], *, upper: bool) -> Sum | None:
+def interval_hull(sums: list[Sum | None], *, upper: bool) -> Sum | None:
     """The largest (or smallest) of some sums, if they differ by numbers only."""
     if not sums or None in sums:
         return None

@@ -23,9 +23,9 @@ from workbench.fromc.numbers.wraparound import (
     number,
     numbered,
     span_of,
-    turned,
     widened,
     wrapped,
+    wrapped_value,
 )
 from workbench.lang.algebra.normal_form import constant, is_index_arithmetic
 from workbench.lang.dtypes import BOOL, INT32, INT64
@@ -80,7 +80,7 @@ def cases(expr: Expr, spans: Spans, *, reduced: bool = True) -> Cases:
 def _whole_leaf(expr: Expr, spans: Spans) -> Case | None:
     match expr:
         case Const(int() as value, dtype):
-            return numbered(int(value) if dtype == BOOL else turned(int(value), dtype))
+            return numbered(int(value) if dtype == BOOL else wrapped_value(int(value), dtype))
         case Size(name, dtype) | Index(name, dtype):
             plain = type(expr)(name, INT32)
             widest = span_of(dtype) if isinstance(expr, Size) else SYMBOLS
@@ -249,7 +249,7 @@ def _all(conditions: tuple[Expr, ...]) -> Expr:
     return conjunction(list(dict.fromkeys(conditions))) if conditions else Const(True, BOOL)
 
 
-def chosen(found: Cases) -> Expr:
+def _chosen(found: Cases) -> Expr:
     """The cases as one expression."""
     value = found[-1].expression
     for case in reversed(found[:-1]):
@@ -265,12 +265,12 @@ def whole(value: Expr, spans: Spans) -> Expr:
     if any(reads(value)):
         return value
     try:
-        return chosen(cases(value, spans, reduced=value.dtype.bits < 32))
+        return _chosen(cases(value, spans, reduced=value.dtype.bits < 32))
     except NotWhole:
         return value
 
 
-def comparison(op: str, left: Expr, right: Expr, spans: Spans) -> Expr:
+def unwrapped_comparison(op: str, left: Expr, right: Expr, spans: Spans) -> Expr:
     """A comparison: of whole numbers where isl can say it, else of values of their C type."""
     typed = Binary(op, left, right, BOOL)
     if not left.dtype.is_integral or any(reads(typed)):

@@ -8,14 +8,14 @@ from typing import Any
 from pycparser import CParser, c_ast
 
 from workbench.errors import unknown_name
-from workbench.fromc.numbers.arithmetic import divided, folded
-from workbench.fromc.numbers.unwrapped_integers import comparison, whole
-from workbench.fromc.numbers.wraparound import turned
+from workbench.fromc.numbers.arithmetic import divided, folded_constant
+from workbench.fromc.numbers.unwrapped_integers import unwrapped_comparison, whole
+from workbench.fromc.numbers.wraparound import wrapped_value
 from workbench.fromc.text.functions import EXTREMES, function_of
-from workbench.fromc.text.literals import CONSTANTS, literal
+from workbench.fromc.text.literals import CONSTANTS, c_literal
 from workbench.fromc.text.scope import Cells, Ended, Known, Scope
-from workbench.fromc.text.syntax import Unit, at, divides
-from workbench.fromc.text.types import common, converted, promoted
+from workbench.fromc.text.syntax import Unit, at_use, divides
+from workbench.fromc.text.types import common_type, converted, promoted
 from workbench.lang.dtypes import BOOL, FLOAT64, INT32, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Read, Select, Unary, reads
 from workbench.lang.syntax.diagnostics import Problem
@@ -93,7 +93,8 @@ class Values:
 
     def truth(self, value: Expr) -> Expr:
         """Whether a value is not 0."""
-        return comparison("!=", value, Const(0.0 if value.dtype.is_float else 0, value.dtype), self.scope.spans)
+        zero = Const(0.0 if value.dtype.is_float else 0, value.dtype)
+        return unwrapped_comparison("!=", value, zero, self.scope.spans)
 
     # -- leaves
 
@@ -102,7 +103,7 @@ class Values:
         text: str = node.value
         if node.type in ("char", "string"):
             raise self.problem(f"a {node.type} literal is not read; expected a number", node)
-        found = literal(text)
+        found = c_literal(text)
         if found is None:
             raise self.problem(f"the number {text} is not read", node)
         return found
@@ -139,7 +140,7 @@ class Values:
         self.expanding.append(node.name)
         try:
             tree = CParser().parse(f"double x = {text};")
-            return self.value(at(tree.ext[0].init, node.coord))
+            return self.value(at_use(tree.ext[0].init, node.coord))
         except Problem:
             raise
         except Exception:
@@ -215,17 +216,17 @@ class Values:
             dtype = promoted(left.dtype)
             self._integers(op, dtype, right.dtype, node)
             return Binary(op, converted(left, dtype), converted(right, dtype), dtype)
-        dtype = common(left.dtype, right.dtype)
+        dtype = common_type(left.dtype, right.dtype)
         left, right = converted(left, dtype), converted(right, dtype)
         if op in COMPARISONS:
-            return comparison(op, left, right, self.scope.spans)
+            return unwrapped_comparison(op, left, right, self.scope.spans)
         if op in ("%", "&", "|", "^"):
             self._integers(op, left.dtype, right.dtype, node)
         if op in ("/", "%") and dtype.is_integral:
             if isinstance(right, Const) and right.value == 0:
                 raise self.problem("division by zero", node)
             return divided(op, left, right, self.scope.spans, whole=self.whole)
-        return folded(op, left, right) or Binary(op, left, right, dtype)
+        return folded_constant(op, left, right) or Binary(op, left, right, dtype)
 
     def _integers(self, op: str, left: DType, right: DType, node: Any) -> None:
         if left.is_float or right.is_float:
@@ -235,7 +236,7 @@ class Values:
         """`c ? a : b` in the common type of a and b."""
         condition = self.condition(node.cond)
         then, otherwise = self.number(node.iftrue), self.number(node.iffalse)
-        dtype = common(then.dtype, otherwise.dtype)
+        dtype = common_type(then.dtype, otherwise.dtype)
         return Select(condition, converted(then, dtype), converted(otherwise, dtype), dtype)
 
     def cast(self, node: Any) -> Expr:
@@ -270,7 +271,7 @@ class Values:
         if dtype is None:
             dtype = promoted(arguments[0].dtype)
             for argument in arguments[1:]:
-                dtype = common(dtype, argument.dtype)
+                dtype = common_type(dtype, argument.dtype)
         own = tuple(converted(a, dtype) for a in arguments)
         if name == "cast":
             return own[0]
@@ -284,7 +285,7 @@ class Values:
 
 def _opposite(number: Const) -> int | float:
     """The number of the other sign, as its type keeps it."""
-    return -number.value if isinstance(number.value, float) else turned(-int(number.value), number.dtype)
+    return -number.value if isinstance(number.value, float) else wrapped_value(-int(number.value), number.dtype)
 
 
 def _closes_at_end(text: str) -> bool:

@@ -32,13 +32,13 @@ class Case:
     @property
     def expression(self) -> Expr:
         """Value and offset together."""
-        return plus(self.value, self.offset)
+        return _plus(self.value, self.offset)
 
     def less(self, amount: int) -> Expr | None:
         """The number less an amount, None where 64 bits do not hold that."""
         offset = self.offset - amount
         fits = SYMBOLS[0] <= self.low - amount and self.high - amount <= SYMBOLS[1]
-        return plus(self.value, offset) if fits and (abs(offset) <= SYMBOLS[1] or _is_number(self)) else None
+        return _plus(self.value, offset) if fits and (abs(offset) <= SYMBOLS[1] or _is_number(self)) else None
 
     def fitting(self) -> Expr:
         """The number in 64 bits; NotWhole where they do not hold it.
@@ -80,13 +80,13 @@ def _is_number(case: Case) -> bool:
     return isinstance(case.value, Const)
 
 
-def turned(value: int, dtype: DType) -> int:
+def wrapped_value(value: int, dtype: DType) -> int:
     """A number as a type keeps it."""
     low, _ = span_of(dtype)
     return (value - low) % (1 << dtype.bits) + low
 
 
-def plus(expr: Expr, amount: int) -> Expr:
+def _plus(expr: Expr, amount: int) -> Expr:
     """The expression and a number together."""
     if not amount:
         return expr

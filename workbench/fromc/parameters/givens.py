@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from workbench.fromc.numbers.constants import constants_of, is_scalar
 from workbench.fromc.parameters.inference import declaration_node, inferred
-from workbench.fromc.text.locals import assigned_names, homes, loop_variables, names_in
+from workbench.fromc.text.locals import assigned_names, homes, identifiers_in, loop_variables
 from workbench.fromc.text.syntax import Unit
 from workbench.records import record
 
@@ -75,10 +75,10 @@ def _of_nest(unit: Unit, body: list[Any]) -> Givens:
 
 def _used(items: list[Any], before: dict[str, Any]) -> set[str]:
     """Names that the statements use, and those in the extents of what they use."""
-    used: set[str] = {name for item in items for name in names_in(item)}
+    used: set[str] = {name for item in items for name in identifiers_in(item)}
     waiting = [name for name in before if name in used]
     while waiting:
-        more = set(names_in(before[waiting.pop()])) - used
+        more = set(identifiers_in(before[waiting.pop()])) - used
         used |= more
         waiting += [name for name in more if name in before]
     return used
@@ -101,10 +101,10 @@ def _scalars(declared: dict[str, Any], items: list[Any], free: set[str], ending:
 
 def _begins_written(name: str, items: list[Any]) -> bool:
     """Whether the first statement that mentions a scalar gives it a value."""
-    first = next((item for item in items if name in names_in(item)), None)
+    first = next((item for item in items if name in identifiers_in(item)), None)
     match first:
         case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=target), rvalue=value):
-            return target == name and name not in names_in(value)
+            return target == name and name not in identifiers_in(value)
     return first is None
 
 

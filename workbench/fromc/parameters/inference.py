@@ -7,7 +7,7 @@ from typing import Any
 
 from pycparser import CParser, c_ast
 
-from workbench.fromc.numbers.intervals import Bounds, Interval, interval, joined, written
+from workbench.fromc.numbers.intervals import Bounds, Interval, c_bounds, interval_hull, written
 from workbench.fromc.text.functions import function_of
 from workbench.fromc.text.literals import CONSTANTS
 from workbench.fromc.text.syntax import Unit, below
@@ -47,7 +47,7 @@ def _declaration(name: str, use: Use) -> str:
     extents = []
     for axis in range(rank):
         reached = [s[axis] for s in use.subscripts if len(s) > axis]
-        high = None if None in reached else joined([s.high for s in reached if s is not None], upper=True)
+        high = None if None in reached else interval_hull([s.high for s in reached if s is not None], upper=True)
         extents.append(f"{name}_{axis}" if high is None else written(high, 1))
     return f"{kind} {name}{''.join(f'[{e}]' for e in extents)};"
 
@@ -130,7 +130,7 @@ class _Collector:
         if isinstance(node, c_ast.ID):
             use = self.note(node, whole=whole)
             if use is not None:
-                use.subscripts.append(tuple(interval(s, bounds) for s in subscripts))
+                use.subscripts.append(tuple(c_bounds(s, bounds) for s in subscripts))
         else:
             self.visit(node, bounds, whole=False)
 
@@ -157,12 +157,12 @@ def _counter(init: Any) -> tuple[str, Any]:
 
 def _range(loop: Any, name: str, first: Any, bounds: Bounds) -> Interval | None:
     """Between which values the variable of a loop lies."""
-    start = None if first is None else interval(first, bounds)
+    start = None if first is None else c_bounds(first, bounds)
     ends = [e for e in _ends(loop.cond, name) if e is not None]
     if start is None or not ends:
         return None
     op, node = ends[0]
-    end = interval(node, bounds)
+    end = c_bounds(node, bounds)
     if end is None or op not in ("<", "<=", ">", ">=", "!="):
         return None
     if op in (">", ">="):

@@ -9,7 +9,7 @@ from pycparser import c_ast
 from workbench.fromc.numbers.values import Values
 from workbench.fromc.numbers.wraparound import SYMBOLS, span_of
 from workbench.fromc.text.scope import Cells, Known, Scope
-from workbench.fromc.text.types import common
+from workbench.fromc.text.types import common_type
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.dtypes import INT32, INT64, DType
 from workbench.lang.expr import Const, Expr, Index, Read, Size, size_names, walk
@@ -136,7 +136,7 @@ def _integer(scope: Scope, name: str, dtype: DType, *, used: bool) -> Parameter:
     symbol = scope.fresh(name)
     scope.symbols.add(symbol)
     scope.spans[Size(symbol)] = span_of(dtype)
-    scope.declare(name, Known(Size(symbol, common(dtype, INT32)), dtype))
+    scope.declare(name, Known(Size(symbol, common_type(dtype, INT32)), dtype))
     return Parameter(symbol, dtype, "", (), used, dtype.c_name)
 
 

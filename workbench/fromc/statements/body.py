@@ -12,14 +12,14 @@ from pycparser import c_ast
 from workbench.fromc.numbers.values import Values
 from workbench.fromc.statements.conditions import affine_part, negated
 from workbench.fromc.statements.declarations import (
-    declare,
+    declare_local,
     first_values,
     local_tensor,
     new_cells,
     require_listed,
     zeroed_array,
 )
-from workbench.fromc.statements.loops import opened, read_head
+from workbench.fromc.statements.loops import opened_loop, read_head
 from workbench.fromc.statements.subscripts import require_known
 from workbench.fromc.statements.updates import as_reduction
 from workbench.fromc.text.locals import homes
@@ -106,7 +106,7 @@ class Body:
         scope = self.values.scope
         head = read_head(self.values, node)
         with scope.block():
-            axis = opened(self.values, node, head)
+            axis = opened_loop(self.values, node, head)
             scope.ranges.append(axis)
             try:
                 for declaration in self.private.get(id(node), ()):
@@ -158,7 +158,7 @@ class Body:
 
     def declaration(self, node: Any) -> Iterator[Step]:
         """A local variable, and the statements that give it its first value."""
-        cells = declare(self.values, node)
+        cells = declare_local(self.values, node)
         if cells is None or node.init is None or isinstance(node.type, c_ast.PtrDecl):
             return
         if cells.rank:

@@ -19,7 +19,7 @@ ITERATIONS = (Const(-(1 << 31), INT32), Const(1 << 32, INT32))
 UNKNOWN_LENGTH = Const(1 << 40, INT32)
 
 
-def declare(values: Values, node: Any) -> Cells | None:
+def declare_local(values: Values, node: Any) -> Cells | None:
     """Give a local variable its meaning; None for an integer that is never changed: it is a name for its value."""
     scope = values.scope
     if not isinstance(node, c_ast.Decl) or isinstance(node.type, c_ast.FuncDecl | c_ast.Struct | c_ast.Enum):

@@ -11,12 +11,12 @@ from workbench.fromc.numbers.unwrapped_integers import cases
 from workbench.fromc.numbers.values import Values
 from workbench.fromc.numbers.wraparound import SYMBOLS, NotWhole, Span, span_of
 from workbench.fromc.text.scope import Ended, Known
-from workbench.fromc.text.types import common, converted
+from workbench.fromc.text.types import common_type, converted
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.dtypes import INT32, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Const, Expr, Index, Select, Unary, reads, walk
 from workbench.lang.operator import Range
-from workbench.poly.programs.affine import NotAffine, affine
+from workbench.poly.programs.affine import NotAffine, affine_text
 from workbench.records import record
 
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
@@ -129,7 +129,7 @@ def _bounds(values: Values, node: Any, counter: Counter) -> list[tuple[str, Expr
         if not _is(node.right, variable):
             raise values.problem(f"this bound is not one of {variable} alone; {expected}", node)
     what = f"the bound of {variable}"
-    dtype = common(counter.dtype, values.integer(bound, what).dtype)
+    dtype = common_type(counter.dtype, values.integer(bound, what).dtype)
     found, span = _bound(values, bound, what, dtype)
     _require_unturned(values, node, counter, dtype, (op, span))
     allowed = ("<", "<=") if step > 0 else (">", ">=")
@@ -177,7 +177,7 @@ def _is(node: Any, variable: str) -> bool:
     return isinstance(node, c_ast.ID) and node.name == variable
 
 
-def opened(values: Values, node: Any, head: Head) -> Range:
+def opened_loop(values: Values, node: Any, head: Head) -> Range:
     """The sequential axis of a loop; its variable gets its meaning in the innermost block.
 
     A loop with another step than 1 counts its iterations from 0: `i += 2` makes `lower + 2*i` of `i`.
@@ -265,7 +265,7 @@ def _require_affine(values: Values, node: Any, expr: Expr, what: str) -> None:
     parts = expr.arguments if isinstance(expr, Call) and expr.function in ("min", "max") else (expr,)
     for part in parts:
         try:
-            affine(part)
+            affine_text(part)
         except (NotAffine, LoweringError):
             fix = "expected sums of sizes and loop variables with constant factors"
             raise values.problem(f"{what} is not affine", node, fix) from None

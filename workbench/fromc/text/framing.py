@@ -11,7 +11,7 @@ from pycparser import CParser, c_ast
 from workbench.fromc.text.functions import function_of
 from workbench.fromc.text.preprocessing import DEFINE, DIRECTIVE
 from workbench.fromc.text.regions import Region, Surroundings, function_name, parameter_spans, surroundings
-from workbench.fromc.text.types import TYPE_NAMES, element_type
+from workbench.fromc.text.types import TYPE_NAMES, c_element_type
 from workbench.lang.syntax.terms import Span
 from workbench.records import record
 
@@ -64,7 +64,7 @@ def _declarations(plain: str, around: Surroundings) -> tuple[list[Span], str, tu
     """Places of the declarations that are seen, the types among them, names of the file and of the function."""
     kept: list[Span] = []
     names: tuple[set[str], set[str]] = (set(), set())
-    types = known_types(plain, [span for block in around.blocks for span in block.chunks])
+    types = _known_types(plain, [span for block in around.blocks for span in block.chunks])
     for depth, block in enumerate(around.blocks):
         counter = _COUNTER.match(plain, block.head.start, block.head.end) if depth else None
         heads = [Span(counter.start(1), counter.end(1))] if counter else []
@@ -151,7 +151,7 @@ def is_whole_function(plain: str, region: Region) -> bool:
     around = surroundings(plain, region.pragmas[0].start)
     if len(around.blocks) != 2 or not region.function or region.function == "main":
         return False
-    types = known_types(plain, around.blocks[0].chunks)
+    types = _known_types(plain, around.blocks[0].chunks)
     inside = [declared_in(plain[s.start : s.end], types) for s in around.blocks[1].chunks]
     if not all(found and all(getattr(d, "init", None) is None for d in found) for found in inside):
         return False
@@ -174,7 +174,7 @@ def needed(plain: str, own: Span, function: str) -> list[Span]:
     around = surroundings(plain, len(plain))
     used = set(_WORD.findall(plain[own.start : own.end]))
     spans = [s for s in around.blocks[0].chunks if s.end <= own.start]
-    types = known_types(plain, spans)
+    types = _known_types(plain, spans)
     found: list[Span] = []
     for span in reversed(spans):
         text = plain[span.start : span.end]
@@ -185,12 +185,12 @@ def needed(plain: str, own: Span, function: str) -> list[Span]:
     return found + _helpers(plain, functions, used, types)
 
 
-def known_types(plain: str, spans: Iterable[Span]) -> str:
+def _known_types(plain: str, spans: Iterable[Span]) -> str:
     """Declarations of the types that macros and some of the statements name."""
     types = ""
     for match in DIRECTIVE.finditer(plain):
         found = DEFINE.match(match[0])
-        if found is not None and not found[2] and element_type(found[3].split()):
+        if found is not None and not found[2] and c_element_type(found[3].split()):
             types += f"typedef {found[3]} {found[1]};"
     for span in spans:
         text = plain[span.start : span.end].rstrip(";") + ";"

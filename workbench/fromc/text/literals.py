@@ -29,7 +29,7 @@ CONSTANTS: dict[str, Const] = {
 ESCAPES = {"n": 10, "t": 9, "0": 0, "\\": 92, "'": 39, '"': 34, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11}
 
 
-def literal(text: str) -> Const | None:
+def c_literal(text: str) -> Const | None:
     """A number as C writes it.
 
     >>> literal("0x10u"), literal("1.5f")

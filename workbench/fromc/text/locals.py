@@ -8,12 +8,12 @@ from typing import Any
 from pycparser import c_ast
 
 
-def names_in(node: Any) -> Iterator[str]:
+def identifiers_in(node: Any) -> Iterator[str]:
     """Every identifier below a node."""
     if isinstance(node, c_ast.ID):
         yield node.name
     for _, child in node.children():
-        yield from names_in(child)
+        yield from identifiers_in(child)
 
 
 def assigned_names(node: Any) -> Iterator[str]:
@@ -37,7 +37,7 @@ def _base(node: Any) -> Iterator[str]:
     while isinstance(node, c_ast.ArrayRef):
         node = node.name
     if isinstance(node, c_ast.UnaryOp):
-        yield from names_in(node)
+        yield from identifiers_in(node)
     if isinstance(node, c_ast.ID):
         yield node.name
 
@@ -68,21 +68,21 @@ def homes(items: list[Any]) -> dict[int, list[Any]]:
 
 def _home(name: str, items: list[Any]) -> Any:
     """The innermost loop of which every iteration writes the scalar before it reads it, if all uses are inside."""
-    users = [item for item in items if name in names_in(item) or name in _declared(item)]
+    users = [item for item in items if name in identifiers_in(item) or name in _declared(item)]
     if len(users) != 1 or not isinstance(users[0], c_ast.For):
         return None
     loop = users[0]
-    if name in [n for part in (loop.init, loop.cond, loop.next) if part is not None for n in names_in(part)]:
+    if name in [n for part in (loop.init, loop.cond, loop.next) if part is not None for n in identifiers_in(part)]:
         return None
     body = list(loop.stmt.block_items or ()) if isinstance(loop.stmt, c_ast.Compound) else [loop.stmt]
     inner = _home(name, body)
     if inner is not None:
         return inner
-    first = next((item for item in body if name in names_in(item)), None)
+    first = next((item for item in body if name in identifiers_in(item)), None)
     match first:
         case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=target), rvalue=value) if target == name:
             shadowed = any(name in _declared(item) for item in body)
-            return None if name in names_in(value) or shadowed else loop
+            return None if name in identifiers_in(value) or shadowed else loop
     return None
 
 

@@ -46,7 +46,7 @@ class Surroundings:
     functions: tuple[tuple[str, Span], ...]
 
 
-def regions(plain: str) -> list[Region]:
+def text_regions(plain: str) -> list[Region]:
     """The regions of a text in order.  Raises Problem for a pragma without its other half."""
     found: list[Region] = []
     opened: tuple[Span, str] | None = None
@@ -84,7 +84,7 @@ def _named(found: list[Region]) -> list[Region]:
     return named
 
 
-def chosen(found: list[Region], region: str, function: str) -> Region | None:
+def chosen_region(found: list[Region], region: str, function: str) -> Region | None:
     """The region asked for; None where there is none and none was asked for.
 
     Raises OperatorError where several could be meant, and for a name that no region bears.

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.fromc.text.types import element_type
+from workbench.fromc.text.types import c_element_type
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Range, Tensor
@@ -99,4 +99,4 @@ class Scope:
             if words is None or not any(w in self.types for w in words):
                 break
             words = [w for word in words for w in self.types.get(word, [word])]
-        return None if words is None else element_type(words)
+        return None if words is None else c_element_type(words)

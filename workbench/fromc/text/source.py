@@ -15,7 +15,7 @@ from workbench.fromc.text.preprocessing import (
     needs_preprocessor,
     original_column,
 )
-from workbench.fromc.text.regions import chosen, regions
+from workbench.fromc.text.regions import chosen_region, text_regions
 from workbench.lang.syntax.diagnostics import Problem, report
 from workbench.lang.syntax.limits import DEEPEST_BRACKETS, LONGEST_TEXT
 from workbench.lang.syntax.terms import Span
@@ -105,7 +105,7 @@ def _read(text: str) -> Source:
 def _selected(plain: str) -> tuple[str, Frame | None, tuple[tuple[int, int], ...]]:
     """What is read of a text: a region, a function (the lines of its parts are told too) or all of it."""
     function, region = _asked(FUNCTION, plain), _asked(REGION, plain)
-    found = chosen(regions(plain), region, function)
+    found = chosen_region(text_regions(plain), region, function)
     if found is not None and not is_whole_function(plain, found):
         frame = framed(plain, found, _NOISE)
         return frame.plain, frame, ()

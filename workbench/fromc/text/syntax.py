@@ -13,7 +13,7 @@ from pycparser.c_parser import ParseError
 from workbench.fromc.text.framing import NAME, PROLOGUE
 from workbench.fromc.text.locals import loop_variables
 from workbench.fromc.text.source import Source
-from workbench.fromc.text.types import TYPE_NAMES, element_type
+from workbench.fromc.text.types import TYPE_NAMES, c_element_type
 from workbench.lang.syntax.diagnostics import Problem
 from workbench.lang.syntax.terms import Span
 from workbench.records import record
@@ -128,7 +128,7 @@ def _enumerators(tree: Any, body: tuple[Any, ...]) -> dict[str, Any]:
 
 def _named_types(source: Source, tree: Any, body: tuple[Any, ...]) -> dict[str, list[str]]:
     """Names of types → the words they stand for."""
-    found = {name: text.split() for name, (text, _) in source.defines.items() if element_type(text.split())}
+    found = {name: text.split() for name, (text, _) in source.defines.items() if c_element_type(text.split())}
     for node in (*tree.ext, *body):
         if isinstance(node, c_ast.Typedef) and node.name not in TYPE_NAMES and isinstance(node.type, c_ast.TypeDecl):
             found[node.name] = list(getattr(node.type.type, "names", ()))
@@ -138,7 +138,7 @@ def _named_types(source: Source, tree: Any, body: tuple[Any, ...]) -> dict[str, 
 def _types(source: Source) -> str:
     """Macros that name a type, as typedefs."""
     texts = ((name, text) for name, (text, _) in source.defines.items())
-    return "".join(f"typedef {text} {name};" for name, text in texts if text and element_type(text.split()))
+    return "".join(f"typedef {text} {name};" for name, text in texts if text and c_element_type(text.split()))
 
 
 def _begins_with_statements(plain: str) -> bool:
@@ -212,9 +212,9 @@ def divides(node: Any) -> bool:
     return own or any(divides(child) for _, child in node.children())
 
 
-def at(node: Any, coord: Any) -> Any:
+def at_use(node: Any, coord: Any) -> Any:
     """The tree of a macro, as if it stood where the macro is used."""
     node.coord = coord
     for _, child in node.children():
-        at(child, coord)
+        at_use(child, coord)
     return node

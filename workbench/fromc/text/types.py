@@ -46,7 +46,7 @@ WORDS: dict[tuple[str, ...], DType] = {
 TYPE_NAMES = (*(words[0] for words in WORDS if len(words) == 1 and words[0].endswith("_t")), "bool")
 
 
-def element_type(words: list[str]) -> DType | None:
+def c_element_type(words: list[str]) -> DType | None:
     """The element type that some words of C name, None if there is none here.
 
     >>> str(element_type(["unsigned", "int"])), element_type(["long", "double"])
@@ -64,7 +64,7 @@ def promoted(dtype: DType) -> DType:
     return INT32 if dtype.kind == "bool" or (dtype.is_integral and dtype.bits < 32) else dtype
 
 
-def common(left: DType, right: DType) -> DType:
+def common_type(left: DType, right: DType) -> DType:
     """The type in which C computes with two values (the usual arithmetic conversions)."""
     left, right = promoted(left), promoted(right)
     if left.is_float or right.is_float:

@@ -30,15 +30,15 @@ def compiled_or_kept(
     """
     if engine.save is None or engine.load is None:
         return _compiled(engine, region)
-    entry = entry_of(engine, region)
+    entry = entry_name(engine, region)
     places = [*([shipped / entry] if shipped else []), *([subdirectory("engines") / entry] if keep else [])]
     for place in places:
-        found = loaded(engine, region, place)
+        found = _loaded(engine, region, place)
         if found is not None:
             return found
     found = _compiled(engine, region)
     if keep:
-        store(engine, region, found, places[-1])
+        keep_engine(engine, region, found, places[-1])
     return found
 
 
@@ -55,7 +55,7 @@ def machine_key() -> str:
     return sha256(repr((found.architecture, found.model, sorted(found.features))).encode()).hexdigest()[:16]
 
 
-def entry_of(engine: Engine, region: Subgraph) -> str:
+def entry_name(engine: Engine, region: Subgraph) -> str:
     """The name under which something is kept: a digest of all that it was made of."""
     return sha256(json.dumps(_head(engine, region)).encode()).hexdigest()[:32]
 
@@ -65,7 +65,7 @@ def _head(engine: Engine, region: Subgraph) -> dict[str, Any]:
             "region": region.key}  # fmt: skip
 
 
-def loaded(engine: Engine, region: Subgraph, folder: Path) -> Callable[..., Any] | None:
+def _loaded(engine: Engine, region: Subgraph, folder: Path) -> Callable[..., Any] | None:
     """What is kept in a folder; None if there is nothing, if it was made of something else, or does not load."""
     try:
         if json.loads((folder / _HEAD).read_text(encoding="utf-8")) != _head(engine, region):
@@ -79,7 +79,7 @@ def loaded(engine: Engine, region: Subgraph, folder: Path) -> Callable[..., Any]
         return None
 
 
-def store(engine: Engine, region: Subgraph, compiled: Callable[..., Any], folder: Path) -> None:
+def keep_engine(engine: Engine, region: Subgraph, compiled: Callable[..., Any], folder: Path) -> None:
     """Keep something, whole or not at all; an engine that cannot save it goes without."""
     assert engine.save is not None
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -14,14 +14,14 @@ from workbench.graph.engines.regions.by_cost import (
     Candidate,
     Seconds,
     candidates,
-    cheapest,
+    cheapest_cover,
     merged_neighbours,
     sure_savings,
 )
 from workbench.graph.engines.regions.by_rules import Region, by_rules
 from workbench.graph.engines.regions.contests import CLOSE, contest
 from workbench.graph.engines.regions.measuring import Cost, Measuring
-from workbench.graph.engines.regions.outlining import outline, replaced, untold
+from workbench.graph.engines.regions.outlining import outline, replaced, untold_dimensions
 from workbench.graph.engines.regions.taking import Taken, taken
 from workbench.graph.models import Model
 from workbench.lang.oracle.evaluation import evaluate as oracle
@@ -84,7 +84,7 @@ class Divided:
 def _divided(model: Model, block: Block, engines: Sequence[Engine], measuring: Measuring | None) -> Divided:
     takes = tuple(taken(block, each) for each in engines)
     if measuring is None:
-        regions = [each for each in by_rules(block, takes) if not untold(outline(model, block, each.mask))]
+        regions = [each for each in by_rules(block, takes) if not untold_dimensions(outline(model, block, each.mask))]
         return Divided(block, takes, tuple(regions), {}, {})
 
     def on(engine: Engine, mask: Mask) -> Cost:
@@ -92,7 +92,7 @@ def _divided(model: Model, block: Block, engines: Sequence[Engine], measuring: M
 
     among = candidates(block, takes, on, lambda mask: measuring.by_host(block, mask))
     known = {(each.engine.name if each.engine else "host", each.mask): each for each in among}
-    chosen = cheapest(block, among)
+    chosen = cheapest_cover(block, among)
     divisions = {"chosen": chosen, **_near(block, takes, among, chosen, on), **_others(block, takes, known)}
     known |= {(each.engine.name, each.mask): each for of in divisions.values() for each in of if each.engine}
     totals = {name: sum(each.seconds for each in of) for name, of in divisions.items()}
@@ -110,7 +110,7 @@ def _near(
     found = {"neighbours merged": joined, "what surely saves time": sure_savings(joined, hosts)}
     for left_out in (each.engine for each in takes if len(takes) > 1):
         rest = [each for each in among if each.engine is not left_out]
-        found[f"without {left_out.name}"] = merged_neighbours(block, cheapest(block, rest), on)
+        found[f"without {left_out.name}"] = merged_neighbours(block, cheapest_cover(block, rest), on)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.region_calls import RegionCall, Report, Watch
 from workbench.graph.engines.sites import Site
-from workbench.graph.evaluation.evaluating import evaluate_on, machine_of
+from workbench.graph.evaluation.evaluating import evaluate_on, evaluation_machine
 from workbench.graph.evaluation.machine import Machine
 from workbench.graph.models import Model
 from workbench.records import record
@@ -77,7 +77,7 @@ class Partition:
 
     @cached_property
     def _machine(self) -> Machine:
-        return machine_of(self.model, self.watch.host, self._calls)
+        return evaluation_machine(self.model, self.watch.host, self._calls)
 
     def compiled(self) -> dict[str, RegionCall]:
         """For each region the callable that takes the place of its function: arrays in, an array or a tuple out.

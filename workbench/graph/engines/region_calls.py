@@ -16,7 +16,7 @@ from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.kept_engines import compiled_or_kept
 from workbench.graph.engines.sites import ArrayType
 from workbench.graph.engines.subgraphs import Subgraph, subgraph
-from workbench.graph.engines.trials import in_child, within
+from workbench.graph.engines.trials import in_child, within_seconds
 from workbench.graph.terms.nodes import Function
 from workbench.lang.dtypes import from_numpy
 from workbench.records import record
@@ -78,9 +78,9 @@ class RegionCall:
         given, key = taken_in(arrays)
         found = self._made.get(key)
         if found is None:
-            return single(self._first(key, given))
+            return _single(self._first(key, given))
         region, compiled = found
-        return single(self._host(region, given) if compiled is None else self._again(key, region, compiled, given))
+        return _single(self._host(region, given) if compiled is None else self._again(key, region, compiled, given))
 
     @property
     def working(self) -> list[tuple[Subgraph, Callable[..., Any]]]:
@@ -89,7 +89,7 @@ class RegionCall:
 
     def subgraph(self, *arrays: Any) -> Subgraph:
         """The region as its engine gets it for arrays of this kind."""
-        return subgraph(self.name, self.function, list(map(type_of, map(np.asarray, arrays))))
+        return subgraph(self.name, self.function, list(map(_type_of, map(np.asarray, arrays))))
 
     def _first(self, key: tuple[Any, ...], given: tuple[Any, ...]) -> Results:
         region = self.subgraph(*given)
@@ -103,9 +103,9 @@ class RegionCall:
                 in_child(lambda: self.engine.compile(region)(*given), self.watch.timeout_seconds)
                 stage = "compiling"
             make = partial(compiled_or_kept, self.engine, region, keep=self.watch.keep, shipped=self.watch.shipped)
-            compiled = within(self.watch.timeout_seconds, make)
+            compiled = within_seconds(self.watch.timeout_seconds, make)
             stage = "the first call"
-            results = fitting(region, within(self.watch.timeout_seconds, lambda: compiled(*given)))
+            results = checked_arrays(region, within_seconds(self.watch.timeout_seconds, lambda: compiled(*given)))
             if self.watch.check:
                 stage = "the comparison with the oracle"
                 compare(region, results, several(region.evaluate(*given)))
@@ -116,7 +116,7 @@ class RegionCall:
 
     def _again(self, key: Any, region: Subgraph, compiled: Callable[..., Any], given: tuple[Any, ...]) -> Results:
         try:
-            return fitting(region, compiled(*given))
+            return checked_arrays(region, compiled(*given))
         except Exception as error:
             return self._failed(key, region, given, "a call", worded(error))
 
@@ -148,7 +148,7 @@ def read_only(array: Any) -> Any:
     return found
 
 
-def type_of(array: Any) -> ArrayType:
+def _type_of(array: Any) -> ArrayType:
     """The type of an array; EngineError for elements that are none of the language."""
     dtype = from_numpy(array.dtype)
     if dtype is None:
@@ -156,12 +156,12 @@ def type_of(array: Any) -> ArrayType:
     return ArrayType(dtype, array.shape)
 
 
-def single(results: Results) -> Any:
+def _single(results: Results) -> Any:
     """A tuple of several results, or the one."""
     return results if len(results) != 1 else results[0]
 
 
-def fitting(region: Subgraph, given: Any) -> Results:
+def checked_arrays(region: Subgraph, given: Any) -> Results:
     """What an engine gave as arrays of the types that inference says; EngineError if it is anything else."""
     results, wanted = several(given), region.result_types
     if len(results) != len(wanted):

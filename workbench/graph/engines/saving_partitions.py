@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.errors import EngineError, unknown_name
 from workbench.graph.engines.engine_records import Engine, engine_named
-from workbench.graph.engines.kept_engines import entry_of, store
+from workbench.graph.engines.kept_engines import entry_name, keep_engine
 from workbench.graph.engines.partitions import Partition, Placed
 from workbench.graph.engines.region_calls import Watch
 from workbench.graph.engines.sites import Site, site_of
@@ -39,7 +39,7 @@ def save(of: Partition, folder: str | PathLike[str]) -> None:
     for call in of.compiled().values():
         if call.engine.save is not None and call.engine.load is not None:
             for region, compiled in call.working:
-                store(call.engine, region, compiled, place / _ENGINES / entry_of(call.engine, region))
+                keep_engine(call.engine, region, compiled, place / _ENGINES / entry_name(call.engine, region))
 
 
 def load(folder: str | PathLike[str], engines: Iterable[Engine | str] = (), *, watch: Watch | None = None) -> Partition:

@@ -73,10 +73,10 @@ def array_type(of: Type) -> ArrayType | None:
     """The type of an array; None for what is none, or whose elements vary."""
     if not isinstance(of, TensorType) or isinstance(of.element, ElementVariable):
         return None
-    return ArrayType(of.element, tuple(map(extent, of.dims)))
+    return ArrayType(of.element, tuple(map(extent_text, of.dims)))
 
 
-def extent(of: Dimension) -> int | str:
+def extent_text(of: Dimension) -> int | str:
     """A number, or a dimension in words."""
     return of.constant if of.constant is not None else shown(of)
 
@@ -96,7 +96,7 @@ def site_of(call: Term, types: Mapping[Term, Type]) -> Site | str:
     except OperatorError as error:
         return str(error).splitlines()[0]
     constant = tuple(isinstance(each, Constant) for each in call.arguments)
-    sizes = {name: extent(of) for name, of in call.sizes}
+    sizes = {name: extent_text(of) for name, of in call.sizes}
     return Site(op, tuple(arguments), tuple(outputs), constant, sizes, call.label)
 
 

@@ -107,7 +107,7 @@ def subgraph(name: str, function: Function, given: list[ArrayType]) -> Subgraph:
         model = Model({"main": Function(tuple(parameters), body)})
     except ModelError as error:
         raise CallError(f"{name}: the arguments do not fit: {error}") from None
-    return numbered(name, model)
+    return numbered_subgraph(name, model)
 
 
 def _tell(variable: Variable, of: TensorType, given: ArrayType, sizes: dict[str, int]) -> None:
@@ -133,7 +133,7 @@ def _with_numbers(name: str, node: Term, sizes: Mapping[str, int]) -> Term:
     return Call(node.function, node.arguments, known, node.label, node.span)
 
 
-def numbered(name: str, model: Model) -> Subgraph:
+def numbered_subgraph(name: str, model: Model) -> Subgraph:
     """The subgraph of a model of one function whose types are all known; EngineError where it has control flow."""
     function, types = model.main, model.typing.types
     known: dict[tuple[Term, int | None], int] = {}

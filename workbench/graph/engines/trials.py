@@ -18,7 +18,7 @@ from workbench.errors import EngineError
 R = TypeVar("R")
 
 
-def within(seconds: float, what: Callable[[], R]) -> R:
+def within_seconds(seconds: float, what: Callable[[], R]) -> R:
     """What a function gives; EngineError if that takes longer.
 
     A thread cannot be ended: what hangs goes on in the background, without keeping the process alive.

@@ -16,7 +16,7 @@ from workbench.graph.text.printing_types import print_type
 from workbench.lang.dtypes import DTYPES, DType, from_numpy
 
 
-def converted(value: Any, of: Type, known: Datatypes, where: str) -> Any:
+def checked_argument(value: Any, of: Type, known: Datatypes, where: str) -> Any:
     """A value as one of the type; CallError that says where it is not."""
     return value if _is_one(value, of, known) else run(_converted(value, of, known, where))
 

@@ -14,7 +14,7 @@ from workbench.errors import CallError
 from workbench.graph.evaluation.operators import in_order, inputs_of, typed
 from workbench.graph.evaluation.sizes import Solver
 from workbench.graph.evaluation.values import Cell, Data
-from workbench.graph.forms.scopes import Scopes, scopes, value_of
+from workbench.graph.forms.scopes import Scopes, scopes, value_node
 from workbench.graph.terms.datatypes import Datatypes
 from workbench.graph.terms.dimensions import shown, symbols
 from workbench.graph.terms.dimensions import value_of as number_of
@@ -143,7 +143,7 @@ class Machine:
 
     def value(self, activation: Activation, term: Term, code: Scopes) -> Any:
         """The value that a term has by now."""
-        term = value_of(term)
+        term = value_node(term)
         match term:
             case Constant(array):
                 return array
@@ -197,7 +197,7 @@ class Machine:
 
     def _destination(self, stack: list[_Frame], frame: _Frame, node: Term) -> tuple[Values, Term]:
         """Where the value of a node goes that is a block itself; one in last position goes where its frame's would."""
-        if frame.at == len(frame.block) and value_of(frame.result) is node:
+        if frame.at == len(frame.block) and value_node(frame.result) is node:
             stack.pop()
             return frame.into, frame.target
         return frame.activation.values, node

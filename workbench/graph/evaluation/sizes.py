@@ -18,7 +18,9 @@ from workbench.lang.resolve.call_arguments import solve_for
 _MOST_VALUES = 1000
 
 
-def solved(values: list[tuple[str, Any, Type]], known: Mapping[str, int], datatypes: Datatypes) -> dict[str, int]:
+def solved_dimensions(
+    values: list[tuple[str, Any, Type]], known: Mapping[str, int], datatypes: Datatypes
+) -> dict[str, int]:
     """The dimensions that the shapes of values tell, each with the name under which it is given and its type.
 
     Dimensions that are arithmetic are solved for their one unknown, as long as that finds any.  Of long data only the
@@ -40,7 +42,7 @@ class Solver:
     def sizes(
         self, values: list[tuple[str, Any, Type]], known: dict[str, int], checks: Sequence[Check]
     ) -> dict[str, int]:  # fmt: skip
-        """What `solved` finds; CallError if `checks` do not hold."""
+        """What `solved_dimensions` finds; CallError if `checks` do not hold."""
         told = extents(values, self.datatypes)
         key = tuple(known.items()), tuple([(id(dim), extent) for _, dim, extent in told]), id(checks)
         if key not in self.found:
@@ -68,7 +70,7 @@ def extents(values: list[tuple[str, Any, Type]], datatypes: Datatypes) -> Extent
 
 
 def solution(found: Extents, known: Mapping[str, int]) -> dict[str, int]:
-    """The dimensions that extents tell, as `solved` finds them."""
+    """The dimensions that extents tell, as `solved_dimensions` finds them."""
     sizes = dict(known)
     origin: dict[str, str] = dict.fromkeys(known, "what was given by name")
     while True:

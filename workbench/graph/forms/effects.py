@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.graph.forms.scopes import Scope, Scopes, value_of
+from workbench.graph.forms.scopes import Scope, Scopes, value_node
 from workbench.graph.terms.nodes import (
     ATOMS,
     Call,
@@ -58,13 +58,13 @@ def displaced(found: Scopes, scope: Scope, result: Term, marked: set[Term]) -> s
         return set()
     reached: dict[Term, int] = {}
     for at, root in enumerate([*(let.value for let in lets), result]):
-        stack = [value_of(root)]
+        stack = [value_node(root)]
         while stack:
             node = stack.pop()
             if node in reached or isinstance(node, ATOMS):
                 continue
             reached[node] = at
-            stack += map(value_of, operands(node))
+            stack += map(value_node, operands(node))
     before, wrong = 0, set()
     for node in block:
         if isinstance(node, Let):

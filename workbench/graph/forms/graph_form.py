@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.graph.forms.effects import impure
-from workbench.graph.forms.scopes import Scope, Scopes, scopes, value_of
+from workbench.graph.forms.scopes import Scope, Scopes, scopes, value_node
 from workbench.graph.terms.nodes import Function, Let, Term, Variable
 from workbench.graph.terms.walking import free_variables, operands, postorder, with_operands
 
@@ -34,7 +34,7 @@ def _ordered(function: Function, marked: set[Term]) -> set[Term]:
 
 
 def _stays(found: Scopes, ordered: set[Term], node: Let) -> bool:
-    value, variable = value_of(node.value), node.variable
+    value, variable = value_node(node.value), node.variable
     if node.value in ordered or variable.type is not None:
         return True
     if isinstance(value, Function) and (len(found.users.get(variable, ())) > 1 or variable in free_variables(value)):

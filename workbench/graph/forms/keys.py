@@ -13,7 +13,7 @@ from workbench.graph.text.printing import print_function
 from workbench.graph.text.printing_types import print_definition
 
 
-def key_of(functions: Mapping[str, Function], definitions: Iterable[DataDefinition] = ()) -> str:
+def functions_digest(functions: Mapping[str, Function], definitions: Iterable[DataDefinition] = ()) -> str:
     """The digest of functions: of their canonical text, the texts of their operators and the contents of constants."""
     operators = {
         node.operator.name: node.operator.text for node in postorder(*functions.values()) if isinstance(node, Primitive)

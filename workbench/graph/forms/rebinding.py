@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.graph.forms.effects import displaced, impure
-from workbench.graph.forms.scopes import Scope, Scopes, is_branch, scopes, value_of
+from workbench.graph.forms.scopes import Scope, Scopes, is_branch, scopes, value_node
 from workbench.graph.terms.nodes import (
     ATOMS,
     Call,
@@ -85,7 +85,7 @@ class _Rebinding:
 
     def stands_for(self, term: Term) -> Term:
         """What is used in place of a term."""
-        node = value_of(term)
+        node = value_node(term)
         return self.made.get(node, node)
 
     def block(self, scope: Scope, result: Term) -> Steps[Term]:
@@ -112,8 +112,8 @@ class _Rebinding:
         own = {node for node in self.found.blocks[scope] if not isinstance(node, Let)}
         found: dict[Term, Variable] = {}
         for node in self.found.blocks[scope]:
-            if isinstance(node, Let) and value_of(node.value) in own and not is_word(value_of(node.value)):
-                found.setdefault(value_of(node.value), node.variable)
+            if isinstance(node, Let) and value_node(node.value) in own and not is_word(value_node(node.value)):
+                found.setdefault(value_node(node.value), node.variable)
         return found
 
     def _let(self, node: Let, bound: dict[Variable, Term]) -> None:

@@ -42,13 +42,13 @@ class Scopes:
         """The nodes whose values some scope uses which is not their own."""
         found: set[Term] = set()
         for node, home in self.home.items():
-            for at, operand in enumerate(map(value_of, operands(node))):
+            for at, operand in enumerate(map(value_node, operands(node))):
                 if self.inner.get((node, at), home) is not self.home[operand]:
                     found.add(operand)
         return {node for node in found if not isinstance(node, ATOMS)}
 
 
-def value_of(term: Term) -> Term:
+def value_node(term: Term) -> Term:
     """The node whose value the term has: the innermost body of its lets."""
     while isinstance(term, Let):
         term = term.body
@@ -75,9 +75,9 @@ def scopes(term: Term) -> Scopes:
         for at, operand in enumerate(operands(node)):
             place = _entered(found, own, node, at) if is_branch(node, at) else own
             known = found.home.get(operand)
-            found.home[operand] = place if known is None else common(known, place)
+            found.home[operand] = place if known is None else common_scope(known, place)
             if not (isinstance(node, Let) and at == 1):
-                found.users.setdefault(value_of(operand), []).append((node, at))
+                found.users.setdefault(value_node(operand), []).append((node, at))
     for node in _in_order(term):
         found.blocks[found.home[node]].append(node)
     return found
@@ -107,7 +107,7 @@ def _in_order(term: Term) -> Iterator[Term]:
             stack.append((inside[at], 0))
 
 
-def common(a: Scope, b: Scope) -> Scope:
+def common_scope(a: Scope, b: Scope) -> Scope:
     """The innermost scope that holds both."""
     while a is not b:
         if a.depth >= b.depth:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from workbench.graph.forms.effects import impure
-from workbench.graph.forms.scopes import Scopes, scopes, value_of
+from workbench.graph.forms.scopes import Scopes, scopes, value_node
 from workbench.graph.terms.nodes import ATOMS, Call, Function, Let, Primitive, Projection, Term, Variable
 from workbench.graph.terms.walking import operands
 from workbench.lang.operator import Operator
@@ -93,7 +93,7 @@ def _uses(found: Scopes) -> dict[Slot, list[tuple[Term, int]]]:
 
 
 def _slots(operand: Term) -> Iterable[Slot]:
-    meant = value(value_of(operand))
+    meant = value(value_node(operand))
     if isinstance(meant, tuple):
         return [meant]
     if isinstance(meant, Call) and is_operator_call(meant):

@@ -9,7 +9,7 @@ from workbench.graph.fusion.call_graph import CallGraph, operator_of
 from workbench.graph.fusion.composing import Types, type_of
 from workbench.graph.fusion.footprints import bytes_of
 from workbench.graph.fusion.groups import Kept
-from workbench.graph.memory.byte_counts import Bytes, plus, text
+from workbench.graph.memory.byte_counts import Bytes, bytes_sum, size_text
 from workbench.graph.models import Model
 from workbench.graph.terms.nodes import Call
 from workbench.graph.terms.types import TensorType
@@ -39,7 +39,7 @@ class Group:
     def __str__(self) -> str:
         places = [f"{operator_of(each.slot[0]).name} in {each.where}" for each in self.kept]
         where = f" ({'; '.join(places)})" if places else ""
-        return f"{' + '.join(self.names)}: {text(self.bytes_saved)} bytes{where}"
+        return f"{' + '.join(self.names)}: {size_text(self.bytes_saved)} bytes{where}"
 
 
 @record(eq=False, repr=False)
@@ -89,11 +89,11 @@ class FusionResult:
         """Of all groups."""
         total: Bytes = 0
         for group in self.groups:
-            total = plus(total, group.bytes_saved)
+            total = bytes_sum(total, group.bytes_saved)
         return total
 
     def __str__(self) -> str:
-        head = f"{self.rule}: {self.calls} calls in {self.kernels} kernels, {text(self.bytes_saved)} bytes less"
+        head = f"{self.rule}: {self.calls} calls in {self.kernels} kernels, {size_text(self.bytes_saved)} bytes less"
         groups = [f"  {group}" for group in self.groups]
         cuts = [f"  {cut}" for cut in self.cuts]
         again = [f"  {named(call)} is computed again where it is read" for call in self.recomputed]
@@ -119,7 +119,7 @@ def bytes_saved(graph: CallGraph, calls: Sequence[Call], types: Types, kept: Ite
         alone = slot not in graph.outside and all(reader in own for reader, _ in graph.readers[slot])
         of = type_of(slot, types)
         if readers and isinstance(of, TensorType):
-            total = plus(total, bytes_of(of) * (len(readers) + alone))
+            total = bytes_sum(total, bytes_of(of) * (len(readers) + alone))
     return total
 
 
@@ -130,7 +130,7 @@ def side_by_side(results: Sequence[FusionResult]) -> str:
     widths = [max(map(len, column)) for column in table]
     rows = zip(*table, strict=True)
     lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    totals = [f"{r.rule}: {r.kernels} kernels, {text(r.bytes_saved)} bytes less" for r in results]
+    totals = [f"{r.rule}: {r.kernels} kernels, {size_text(r.bytes_saved)} bytes less" for r in results]
     return "\n".join([*lines, *totals])
 
 

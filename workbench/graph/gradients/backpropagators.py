@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.graph.gradients.derived_operators import Derived, Plain, arguments_of
+from workbench.graph.gradients.derived_operators import Derived, Plain, call_arguments
 from workbench.graph.gradients.duals import BACK, Duals
 from workbench.graph.gradients.structures import elements_of
 from workbench.graph.terms.nodes import (
@@ -230,7 +230,7 @@ class Backpropagators:
     def _operator_value(self, node: Primitive) -> Function:
         """An operator that is a value: a function that calls it."""
         of = self.model.typing.types.get(node)
-        names = arguments_of(node.operator)
+        names = call_arguments(node.operator)
         quantified: tuple[Quantified, ...] = ()
         if isinstance(of, FunctionType):
             types: tuple[Type, ...] = of.parameters

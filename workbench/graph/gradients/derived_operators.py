@@ -26,7 +26,7 @@ from workbench.records import record
 Sizes = tuple[tuple[str, Dimension], ...]
 
 
-def arguments_of(op: Operator) -> list[str]:
+def call_arguments(op: Operator) -> list[str]:
     """The arguments of a call in a model, by the operator's names: outputs that it accumulates into come last."""
     return [*inputs_of(op), *(name for name in op.outputs if op.tensors[name].role == "inout")]
 
@@ -75,7 +75,7 @@ class Derived:
 
     def gradients(self, op: Operator, wrt: Sequence[int], call: Plain, seeds: Sequence[Term]) -> list[Term]:
         """The gradients of a call by the arguments that `wrt` counts; `seeds` are those by its outputs of floats."""
-        names = arguments_of(op)
+        names = call_arguments(op)
         chosen = tuple(names[at] for at in wrt)
         derived = self._gradient(_of_one_variable(op, call.types), chosen)
         known = signature(derived).sizes
@@ -90,7 +90,7 @@ class Derived:
                 derived = grad(op, chosen)
             except OperatorError as reason:
                 raise ModelError(f"the model has no gradient, because {op.name} has none: {reason}") from reason
-            floats = [name for name in arguments_of(op) if op.tensors[name].dtype.is_float]
+            floats = [name for name in call_arguments(op) if op.tensors[name].dtype.is_float]
             suffix = "" if list(chosen) == floats else "_" + "_".join(chosen)
             self.made[key] = self._named(derived, f"{op.name}_grad{suffix}")
         return self.made[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from workbench.graph.forms.scopes import value_of
+from workbench.graph.forms.scopes import value_node
 from workbench.graph.gradients.adjoints import Adjoints, straight
 from workbench.graph.gradients.backpropagators import Backpropagators, Lets
 from workbench.graph.gradients.crossing import Crossing
@@ -75,7 +75,7 @@ def _annotated(model: Model) -> Function:
 def _by_adjoints(model: Model, chosen: list[int], elements: Elements) -> Model:
     function = model.main
     seed = _seed(model)
-    result = value_of(function.body)
+    result = value_node(function.body)
     adjoints = Adjoints(model, function, chosen, elements, Derived(model.operators))
     adjoints.seed(result, seed)
     adjoints.sweep()

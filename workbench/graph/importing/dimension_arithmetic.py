@@ -22,7 +22,7 @@ def quotient(a: Dimension, b: Dimension) -> Dimension:
     return read_dimension(f"({shown(a)})/({shown(b)})")
 
 
-def at_least(a: Dimension, b: Dimension) -> bool:
+def _at_least(a: Dimension, b: Dimension) -> bool:
     """Whether a dimension is as large as another whatever sizes there are, none of which is negative."""
     difference = a - b
     plain = all(isinstance(atom, Size) for atom in difference.atoms)
@@ -31,18 +31,18 @@ def at_least(a: Dimension, b: Dimension) -> bool:
 
 def least(a: Dimension, b: Dimension) -> Dimension:
     """The smaller one."""
-    if at_least(b, a):
+    if _at_least(b, a):
         return a
-    if at_least(a, b):
+    if _at_least(a, b):
         return b
     return read_dimension(f"min({shown(a)}, {shown(b)})")
 
 
 def largest(a: Dimension, b: Dimension) -> Dimension:
     """The larger one."""
-    if at_least(a, b):
+    if _at_least(a, b):
         return a
-    if at_least(b, a):
+    if _at_least(b, a):
         return b
     return read_dimension(f"max({shown(a)}, {shown(b)})")
 
@@ -57,7 +57,7 @@ BINARY: dict[str, Callable[[Dimension, Dimension], Dimension]] = {
 }
 
 
-def combined(sign: str, a: Array, b: Array) -> Array:
+def combined_dimensions(sign: str, a: Array, b: Array) -> Array:
     """Two arrays of sizes, element by element with NumPy's broadcasting."""
     left, right = np.broadcast_arrays(_objects(a), _objects(b))
     return symbolic(_mapped(lambda x, y: BINARY[sign](dimension(x), dimension(y)), left, right))

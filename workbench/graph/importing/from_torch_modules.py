@@ -167,7 +167,7 @@ def _result(emitter: Emitter, value: Any, at: int) -> Any:
 
 def _placeholders(torch: Any, graph: Any, exported: Any, names: dict[str, str]) -> None:
     """Arguments as parameters; parameters, buffers and constants of the module as constants."""
-    from workbench.graph.importing.torch_nodes.graphs import constant
+    from workbench.graph.importing.torch_nodes.graphs import constant_array
 
     taken: set[str] = set()
     known: dict[str, str] = {}
@@ -189,7 +189,7 @@ def _placeholders(torch: Any, graph: Any, exported: Any, names: dict[str, str]) 
         elif kind in ("PARAMETER", "BUFFER", "CONSTANT_TENSOR"):
             stored = exported.state_dict.get(spec.target)
             tensor = stored if stored is not None else exported.constants[spec.target]
-            graph.values[node] = constant(graph.g, tensor, spec.target)
+            graph.values[node] = constant_array(graph.g, tensor, spec.target)
         else:
             raise UnsupportedModel(f"argument {node.name!r} is a {kind.lower().replace('_', ' ')}, not a tensor")
 

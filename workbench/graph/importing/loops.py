@@ -11,8 +11,8 @@ from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.onnx_nodes.node import Node
 from workbench.graph.importing.recursion import LoopBuilder
 from workbench.graph.importing.values import Value, symbolic
-from workbench.graph.importing.written.elementwise import elementwise, expand, index, size
-from workbench.graph.importing.written.reductions import call
+from workbench.graph.importing.written.elementwise import axis_index, axis_size, elementwise, expand
+from workbench.graph.importing.written.reductions import cell
 from workbench.graph.terms.dimensions import Dimension, shown_list
 from workbench.graph.terms.nodes import Term
 from workbench.lang.dtypes import BOOL, INT64
@@ -106,8 +106,8 @@ def _is_true(value: Value | None) -> bool:
 
 def put_row(g: Emitter, stack: Value, row: Value, at: Value) -> Value:
     """A stack of rows with one of them replaced."""
-    every, sizes = [index(a) for a in range(stack.rank)], [size(a) for a in range(stack.rank)]
-    body = f"{call('y', every)} = {call('x', every)}\np(z) = at where z in 0:1\n"
-    body += f"{call('y', ['p(0)', *every[1:]])} = {call('row', every[1:])}"
+    every, sizes = [axis_index(a) for a in range(stack.rank)], [axis_size(a) for a in range(stack.rank)]
+    body = f"{cell('y', every)} = {cell('x', every)}\np(z) = at where z in 0:1\n"
+    body += f"{cell('y', ['p(0)', *every[1:]])} = {cell('row', every[1:])}"
     inputs = [("x", stack, sizes), ("row", row, sizes[1:]), ("at", at, [])]
     return g.define("put_row", inputs, [("y", stack.element, sizes)], body)

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from workbench.graph.memory.byte_counts import Bytes, at, divisible, minus, never_above, plus
+from workbench.graph.memory.byte_counts import (
+    Bytes,
+    at_sizes,
+    bytes_sum,
+    difference_of_bytes,
+    is_multiple,
+    never_above,
+)
 from workbench.graph.memory.contents import Contents, agree, contents
 from workbench.graph.memory.lifetimes import Lifetimes
 from workbench.graph.memory.steps import Share, Sharing, Step
@@ -44,7 +51,7 @@ def bodies(lifetimes: Lifetimes, sharing: Iterable[Sharing] = (), alignment: int
 def _saving(lifetimes: Lifetimes, share: Share) -> int:
     """Bytes that are needed once instead of twice, at the greatest sizes."""
     sizes = {name: high for name, (_, high) in lifetimes.ranges.items()}
-    return min(at(lifetimes.by_name[name].size, sizes) for name in (share.output, share.input))
+    return min(at_sizes(lifetimes.by_name[name].size, sizes) for name in (share.output, share.input))
 
 
 class _Joining:
@@ -55,7 +62,7 @@ class _Joining:
         self.contents: Contents = contents(lifetimes)
         sizes = lifetimes.by_name
         self.home: dict[str, dict[str, Bytes]] = {
-            name: {name: minus(sizes[name].size, sizes[name].size)} for name in lifetimes.lives
+            name: {name: difference_of_bytes(sizes[name].size, sizes[name].size)} for name in lifetimes.lives
         }
 
     def bodies(self) -> Iterator[dict[str, Bytes]]:
@@ -69,7 +76,7 @@ class _Joining:
     def show(self, view: Share) -> None:
         """Put a view, which is still alone, where its input has it."""
         whole = self.home[view.input]
-        whole[view.output] = minus(whole[view.input], view.offset)
+        whole[view.output] = difference_of_bytes(whole[view.input], view.offset)
         self.home[view.output] = whole
 
     def try_to_join(self, step: Step, share: Share) -> bool:
@@ -88,7 +95,7 @@ class _Joining:
     def _aligned(self, together: Members) -> bool:
         """Whether all members are, apart from views, which are where they are."""
         views = self.lifetimes.views
-        return all(divisible(inner, self.alignment) for name, inner in together.items() if name not in views)
+        return all(is_multiple(inner, self.alignment) for name, inner in together.items() if name not in views)
 
     def _dies(self, step: Step, share: Share) -> bool:
         """The step reads the input once, by no other name, and nobody reads it later."""
@@ -100,11 +107,11 @@ class _Joining:
     def _together(self, share: Share) -> dict[str, Bytes] | None:
         """Members of both bodies; None if it depends on the sizes which of them begins first."""
         of_input, of_output = self.home[share.input], self.home[share.output]
-        shift = minus(minus(of_input[share.input], share.offset), of_output[share.output])
+        shift = difference_of_bytes(difference_of_bytes(of_input[share.input], share.offset), of_output[share.output])
         if self._never_negative(shift):
-            return of_input | {name: plus(inner, shift) for name, inner in of_output.items()}
+            return of_input | {name: bytes_sum(inner, shift) for name, inner in of_output.items()}
         if self._never_negative(-shift):
-            return of_output | {name: minus(inner, shift) for name, inner in of_input.items()}
+            return of_output | {name: difference_of_bytes(inner, shift) for name, inner in of_input.items()}
         return None
 
     def _never_negative(self, size: Bytes) -> bool:
@@ -125,7 +132,7 @@ class _Joining:
     def _overlap(self, inner: Members, a: str, b: str) -> bool:
         """Whether two members may have bytes in common."""
         sizes, ranges = self.lifetimes.by_name, self.lifetimes.ranges
-        ends = {name: plus(inner[name], sizes[name].size) for name in (a, b)}
+        ends = {name: bytes_sum(inner[name], sizes[name].size) for name in (a, b)}
         return not (never_above(ends[a], inner[b], ranges) or never_above(ends[b], inner[a], ranges))
 
     def _allowed(self, inner: Members, a: str, b: str, share: Share) -> bool:
@@ -134,20 +141,20 @@ class _Joining:
             return True
         lives = self.lifetimes.lives
         first, later = sorted((a, b), key=lambda name: lives[name])
-        same = agree(self.contents[a], self.contents[b], minus(inner[b], inner[a]))
+        same = agree(self.contents[a], self.contents[b], difference_of_bytes(inner[b], inner[a]))
         return same and (later in self.lifetimes.views or self._is_found_there(inner, later, first))
 
     def _is_found_there(self, inner: Members, whole: str, other: str) -> bool:
         """Whether all parts of a buffer that lie over another one need not be copied."""
         step = self.lifetimes.steps[self.lifetimes.lives[whole][0]]
         return all(
-            inner.get(part.input) == plus(inner[whole], part.offset) or self._is_apart(inner, whole, part, other)
+            inner.get(part.input) == bytes_sum(inner[whole], part.offset) or self._is_apart(inner, whole, part, other)
             for part in step.sharing("part")
             if part.output == whole
         )
 
     def _is_apart(self, inner: Members, whole: str, part: Share, other: str) -> bool:
         sizes, ranges = self.lifetimes.by_name, self.lifetimes.ranges
-        start = plus(inner[whole], part.offset)
-        end, other_end = plus(start, sizes[part.input].size), plus(inner[other], sizes[other].size)
+        start = bytes_sum(inner[whole], part.offset)
+        end, other_end = bytes_sum(start, sizes[part.input].size), bytes_sum(inner[other], sizes[other].size)
         return never_above(end, inner[other], ranges) or never_above(other_end, start, ranges)

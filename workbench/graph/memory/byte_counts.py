@@ -16,17 +16,17 @@ Bounds = Mapping[str, Span]
 """Name → its least and its greatest value, both possible."""
 
 
-def at(size: Bytes, sizes: Mapping[str, int]) -> int:
+def at_sizes(size: Bytes, sizes: Mapping[str, int]) -> int:
     """The number of bytes at these sizes; WorkbenchError for a name without a value.
 
     >>> from workbench.lang.algebra.polynomial import atom
     >>> at(atom(Size("N")) * 4 + 8, {"N": 3})
     20
     """
-    return size if isinstance(size, int) else span(size, {name: (n, n) for name, n in sizes.items()})[0]
+    return size if isinstance(size, int) else byte_bounds(size, {name: (n, n) for name, n in sizes.items()})[0]
 
 
-def span(size: Bytes, bounds: Bounds) -> Span:
+def byte_bounds(size: Bytes, bounds: Bounds) -> Span:
     """Numbers that the size is never below and never above; both are taken if every name occurs once.
 
     >>> from workbench.lang.algebra.polynomial import atom
@@ -46,25 +46,25 @@ def never_above(a: Bytes, b: Bytes, bounds: Bounds) -> bool:
     """Whether `a <= b` is certain for all sizes."""
     if isinstance(a, int) and isinstance(b, int):
         return a <= b
-    return span(minus(b, a), bounds)[0] >= 0
+    return byte_bounds(difference_of_bytes(b, a), bounds)[0] >= 0
 
 
-def plus(a: Bytes, b: Bytes) -> Bytes:
+def bytes_sum(a: Bytes, b: Bytes) -> Bytes:
     """The sum; an int does not know how to add a Polynomial."""
     return b + a if isinstance(a, int) else a + b
 
 
-def minus(a: Bytes, b: Bytes) -> Bytes:
+def difference_of_bytes(a: Bytes, b: Bytes) -> Bytes:
     """The difference."""
-    return plus(a, -b)
+    return bytes_sum(a, -b)
 
 
-def divisible(size: Bytes, by: int) -> bool:
+def is_multiple(size: Bytes, by: int) -> bool:
     """Whether the size is certainly a multiple of a number."""
     return size % by == 0 if isinstance(size, int) else all(x % by == 0 for _, x in size.terms)
 
 
-def text(size: Bytes) -> str:
+def size_text(size: Bytes) -> str:
     """The size as one would write it."""
     return str(size) if isinstance(size, int) else show(expression(size))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.graph.memory.byte_counts import Bytes, minus, plus
+from workbench.graph.memory.byte_counts import Bytes, bytes_sum, difference_of_bytes
 from workbench.graph.memory.lifetimes import Lifetimes
 from workbench.graph.memory.steps import Share
 from workbench.records import record
@@ -30,7 +30,7 @@ def contents(lifetimes: Lifetimes) -> Contents:
     """The pieces of every buffer, in order; a buffer of which nothing is known is one piece, itself."""
     found: dict[str, tuple[Piece, ...]] = {}
     for buffer in lifetimes.buffers:
-        found[buffer.name] = (Piece(buffer.name, minus(buffer.size, buffer.size), buffer.size),)
+        found[buffer.name] = (Piece(buffer.name, difference_of_bytes(buffer.size, buffer.size), buffer.size),)
     for step in lifetimes.steps:
         for share in step.sharing("view"):
             found[share.output] = _shown(share, lifetimes.by_name[share.output].size, found) or found[share.output]
@@ -44,27 +44,27 @@ def _shown(view: Share, size: Bytes, found: Contents) -> tuple[Piece, ...]:
     """The pieces that a view shows; none if it begins or ends within one of several."""
     whole = found[view.input]
     if len(whole) == 1:
-        return (Piece(whole[0].origin, minus(whole[0].start, view.offset), size),)
-    start, at = -view.offset, minus(size, size)
+        return (Piece(whole[0].origin, difference_of_bytes(whole[0].start, view.offset), size),)
+    start, at = -view.offset, difference_of_bytes(size, size)
     chosen: list[Piece] = []
     for piece in whole:
         if chosen or at == start:
             chosen.append(piece)
-            if minus(plus(at, piece.length), start) == size:
+            if difference_of_bytes(bytes_sum(at, piece.length), start) == size:
                 return tuple(chosen)
-        at = plus(at, piece.length)
+        at = bytes_sum(at, piece.length)
     return ()
 
 
 def _composed(name: str, parts: list[Share], lifetimes: Lifetimes, found: Contents) -> Iterator[Piece]:
     """The pieces of parts that follow each other without a gap, then the rest."""
     size = lifetimes.by_name[name].size
-    at, waiting = minus(size, size), list(parts)
+    at, waiting = difference_of_bytes(size, size), list(parts)
     while (part := next((p for p in waiting if p.offset == at), None)) is not None:
         waiting.remove(part)
         yield from found[part.input]
-        at = plus(at, lifetimes.by_name[part.input].size)
-    if rest := minus(size, at):
+        at = bytes_sum(at, lifetimes.by_name[part.input].size)
+    if rest := difference_of_bytes(size, at):
         yield Piece(name, at, rest)
 
 
@@ -78,12 +78,12 @@ def agree(a: tuple[Piece, ...], b: tuple[Piece, ...], shift: Bytes) -> bool:
 def _agree_from(a: tuple[Piece, ...], b: tuple[Piece, ...], shift: Bytes) -> bool:
     """`b` begins at a border between two pieces of `a`, or within its only one."""
     if len(a) == len(b) == 1:
-        return a[0].origin == b[0].origin and plus(a[0].start, shift) == b[0].start
-    at = minus(shift, shift)
+        return a[0].origin == b[0].origin and bytes_sum(a[0].start, shift) == b[0].start
+    at = difference_of_bytes(shift, shift)
     for number, piece in enumerate(a):
         if at == shift:
             return _same_run(a[number:], b)
-        at = plus(at, piece.length)
+        at = bytes_sum(at, piece.length)
     return False
 
 

@@ -88,7 +88,7 @@ class Lifetimes:
 
     def at(self, sizes: Mapping[str, int]) -> Lifetimes:
         """The same with numbers for the sizes."""
-        buffers = (Buffer(b.name, byte_counts.at(b.size, sizes), b.place) for b in self.buffers)
+        buffers = (Buffer(b.name, byte_counts.at_sizes(b.size, sizes), b.place) for b in self.buffers)
         return Lifetimes(tuple(_step_at(step, sizes) for step in self.steps), tuple(buffers))
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class Lifetimes:
         return "\n".join(lines + [f"  {self._line(step)}" for step in self.steps])
 
     def _line(self, step: Step) -> str:
-        written = ", ".join(f"{name}:{byte_counts.text(self.by_name[name].size)}" for name in step.writes)
+        written = ", ".join(f"{name}:{byte_counts.size_text(self.by_name[name].size)}" for name in step.writes)
         shares = "".join(f"; {s.output} {_WORDS[s.kind]} {s.input}" for s in step.shares)
         return f"{step.name}: {', '.join(step.reads)} → {written}{shares}".replace(":  →", ": →")
 
@@ -119,5 +119,5 @@ def _polynomial(size: Bytes) -> Polynomial:
 
 
 def _step_at(step: Step, sizes: Mapping[str, int]) -> Step:
-    shares = (Share(s.kind, s.output, s.input, byte_counts.at(s.offset, sizes)) for s in step.shares)
+    shares = (Share(s.kind, s.output, s.input, byte_counts.at_sizes(s.offset, sizes)) for s in step.shares)
     return Step(step.name, step.reads, step.writes, tuple(shares), step.after)

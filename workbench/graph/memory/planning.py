@@ -9,17 +9,17 @@ from math import isqrt
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.graph.memory.bodies import Body, bodies
-from workbench.graph.memory.byte_counts import at, span
+from workbench.graph.memory.byte_counts import at_sizes, byte_bounds
 from workbench.graph.memory.lifetimes import Lifetimes
 from workbench.graph.memory.ordering import searched
 from workbench.graph.memory.placing import exact
 from workbench.graph.memory.placing.climbing import climbed
 from workbench.graph.memory.placing.fitting import Bases, Puzzle, best_fit, placed, puzzle
-from workbench.graph.memory.placing.shapes import bodies_at, shapes
+from workbench.graph.memory.placing.shapes import bodies_at, body_shapes
 from workbench.graph.memory.plans import MemoryPlan, Placed
 from workbench.graph.memory.steps import Buffer, Share, Sharing, Step
 from workbench.graph.memory.symbolic import Stack, SymbolicMemoryPlan
-from workbench.graph.memory.tokens import tokens
+from workbench.graph.memory.tokens import storage_tokens
 from workbench.records import record
 
 PLANNERS = ("offsets", "tokens")
@@ -107,7 +107,7 @@ def _tries(lifetimes: Lifetimes, sharing: bool, orders: list[tuple[int, ...]], a
 
 
 def _puzzle(lifetimes: Lifetimes, formed: Iterable[Body], alignment: int) -> Puzzle:
-    return puzzle(shapes(lifetimes, formed, alignment), len(lifetimes.steps))
+    return puzzle(body_shapes(lifetimes, formed, alignment), len(lifetimes.steps))
 
 
 def _refined(tries: list[_Try], best: _Try, seconds: float) -> Iterator[_Try]:
@@ -124,7 +124,7 @@ def _refined(tries: list[_Try], best: _Try, seconds: float) -> Iterator[_Try]:
 
 def _by_tokens(lifetimes: Lifetimes, alignment: int) -> _Try:
     """The tokens one behind the other."""
-    found = tokens(lifetimes)
+    found = storage_tokens(lifetimes)
     start, starts = 0, []
     for size in found.sizes:
         starts.append(start)
@@ -140,7 +140,7 @@ def _finished(one: _Try, alignment: int) -> MemoryPlan:
     members = zip(one.bodies, one.bases, strict=True)
     bases = {name: (base, inner) for body, base in members for name, inner in body.members}
     places = tuple(
-        Placed(name, bases[name][0] * alignment + at(bases[name][1], {}), at(by_name[name].size, {}), *life)
+        Placed(name, bases[name][0] * alignment + at_sizes(bases[name][1], {}), at_sizes(by_name[name].size, {}), *life)
         for name, life in lives.items()
     )
     needed = one.puzzle.bound * alignment
@@ -152,7 +152,7 @@ def _finished(one: _Try, alignment: int) -> MemoryPlan:
 
 def _symbolic(lifetimes: Lifetimes, sharing: bool, reorder: bool, alignment: int, seconds: float) -> SymbolicMemoryPlan:
     """The plan whose worst arena, compared with what is needed, is the smallest over some sizes."""
-    sizes = samples(lifetimes)
+    sizes = _samples(lifetimes)
     needed = [max(1, _needed(lifetimes.at(one), alignment)) for one in sizes]
     orders = _orders(lifetimes.at(sizes[0]), sharing, seconds if reorder else 0)
     choices = list(product(orders, SHARINGS if sharing else SHARINGS[-1:]))
@@ -170,7 +170,7 @@ def _needed(lifetimes: Lifetimes, alignment: int) -> int:
     return _puzzle(lifetimes, bodies(lifetimes, (), alignment), alignment).bound * alignment
 
 
-def samples(lifetimes: Lifetimes) -> list[dict[str, int]]:
+def _samples(lifetimes: Lifetimes) -> list[dict[str, int]]:
     """Sizes that stand for all: the greatest, the least (but not 0) and the middle between them, and mixed ones."""
     ranges = {name: (min(max(low, 1), high), high) for name, (low, high) in lifetimes.bounds}
     most, least = {name: high for name, (_, high) in ranges.items()}, {name: low for name, (low, _) in ranges.items()}
@@ -199,13 +199,13 @@ def _stacks(
 
 def _token_order(lifetimes: Lifetimes, formed: tuple[Body, ...]) -> list[int]:
     """The numbers of the bodies in the order of their tokens: a good start where there are few different sizes."""
-    token_of = tokens(lifetimes).token_of
+    token_of = storage_tokens(lifetimes).token_of
     return sorted(range(len(formed)), key=lambda number: min(token_of[name] for name, _ in formed[number].members))
 
 
 def at_most(lifetimes: Lifetimes) -> Lifetimes:
     """The same buffers as large as they can be, without permissions to share."""
-    most = [Buffer(b.name, span(b.size, lifetimes.ranges)[1], b.place) for b in lifetimes.buffers]
+    most = [Buffer(b.name, byte_bounds(b.size, lifetimes.ranges)[1], b.place) for b in lifetimes.buffers]
     steps = [
         Step(s.name, s.reads, s.writes, tuple(Share("view", v.output, v.input) for v in s.sharing("view")), s.after)
         for s in lifetimes.steps

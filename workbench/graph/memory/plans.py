@@ -56,7 +56,7 @@ class MemoryPlan:
             for step in self.lifetimes.steps
             for share in step.shares
             if share.output in offsets and share.input in offsets
-            if offsets[share.output] + byte_counts.at(share.offset, {}) == offsets[share.input]
+            if offsets[share.output] + byte_counts.at_sizes(share.offset, {}) == offsets[share.input]
         )
 
     @cached_property
@@ -70,7 +70,7 @@ class MemoryPlan:
     @property
     def outside_bytes(self) -> int:
         """Bytes of the buffers outside the arena: parameters, constants, arguments."""
-        return sum(byte_counts.at(b.size, {}) for b in self.lifetimes.buffers if b.place == "outside")
+        return sum(byte_counts.at_sizes(b.size, {}) for b in self.lifetimes.buffers if b.place == "outside")
 
     def __str__(self) -> str:
         share = f"{self.needed_bytes / self.bytes:.1%}" if self.bytes else "all"

@@ -12,10 +12,17 @@ from functools import cached_property
 
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.graph.memory.bodies import Body
-from workbench.graph.memory.byte_counts import Bytes, at, minus, plus, span, text
+from workbench.graph.memory.byte_counts import (
+    Bytes,
+    at_sizes,
+    byte_bounds,
+    bytes_sum,
+    difference_of_bytes,
+    size_text,
+)
 from workbench.graph.memory.lifetimes import Lifetimes
 from workbench.graph.memory.placing.fitting import placed, puzzle
-from workbench.graph.memory.placing.shapes import bodies_at, live_lines, shapes
+from workbench.graph.memory.placing.shapes import bodies_at, body_shapes, live_lines
 from workbench.graph.memory.plans import MemoryPlan, Placed
 from workbench.records import record
 
@@ -40,14 +47,14 @@ class Stack:
             for p, low in self.bodies[number].members:
                 for q, base in below.members:
                     if lives[p][0] <= lives[q][1] and lives[q][0] <= lives[p][1]:
-                        found[minus(plus(base, sizes[q].size), low)] = None
+                        found[difference_of_bytes(bytes_sum(base, sizes[q].size), low)] = None
             yield from ((other, distance) for distance in found)
 
     @cached_property
     def ends(self) -> tuple[tuple[Bytes, ...], ...]:
         """For each body where its members end."""
         sizes = self.lifetimes.by_name
-        return tuple(tuple({plus(low, sizes[name].size): None for name, low in b.members}) for b in self.bodies)
+        return tuple(tuple({bytes_sum(low, sizes[name].size): None for name, low in b.members}) for b in self.bodies)
 
     def heights(self, value: Callable[[Bytes], int]) -> tuple[list[int], int]:
         """The first byte of every body and the arena's bytes, where sizes have these values; both grow with them."""
@@ -66,17 +73,17 @@ class Stack:
 
     def at(self, lifetimes: Lifetimes, sizes: Mapping[str, int]) -> tuple[list[int], int]:
         """The same at these sizes, or what first fit makes of the order there if that is less."""
-        given = puzzle(shapes(lifetimes, bodies_at(self.bodies, sizes), self.alignment), len(lifetimes.steps))
+        given = puzzle(body_shapes(lifetimes, bodies_at(self.bodies, sizes), self.alignment), len(lifetimes.steps))
         bases = placed(given, range(len(self.bodies)))
         fitted = [base * self.alignment for base in bases], given.lines(bases) * self.alignment
-        return min(self.heights(lambda size: at(size, sizes)), fitted, key=lambda one: one[1])
+        return min(self.heights(lambda size: at_sizes(size, sizes)), fitted, key=lambda one: one[1])
 
     def __str__(self) -> str:
         return "\n".join(map(self._line, range(len(self.bodies))))
 
     def _line(self, number: int) -> str:
-        members = ", ".join(f"{name} + {text(low)}" if low else name for name, low in self.bodies[number].members)
-        above = [f"{self.bodies[other].members[0][0]} + {text(far)}" for other, far in self.distances[number]]
+        members = ", ".join(f"{name} + {size_text(low)}" if low else name for name, low in self.bodies[number].members)
+        above = [f"{self.bodies[other].members[0][0]} + {size_text(far)}" for other, far in self.distances[number]]
         place = f"max({', '.join(above)})" if len(above) > 1 else "".join(above) or "0"
         return f"  {members}: at {place}"
 
@@ -98,14 +105,14 @@ class SymbolicMemoryPlan:
         return min(map(self._most, self.stacks))
 
     def _most(self, stack: Stack) -> int:
-        return stack.heights(lambda size: span(size, self.lifetimes.ranges)[1])[1]
+        return stack.heights(lambda size: byte_bounds(size, self.lifetimes.ranges)[1])[1]
 
     def offsets(self, sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
         """The first byte of every buffer at these sizes, and the bytes of the arena."""
         self._check(sizes)
         stack, bases, total = self._best(sizes)
         members = zip(stack.bodies, bases, strict=True)
-        return {name: base + at(low, sizes) for body, base in members for name, low in body.members}, total
+        return {name: base + at_sizes(low, sizes) for body, base in members for name, low in body.members}, total
 
     def _best(self, sizes: Mapping[str, int]) -> tuple[Stack, list[int], int]:
         lifetimes = self.lifetimes.at(sizes)
@@ -123,8 +130,10 @@ class SymbolicMemoryPlan:
         offsets, total = self.offsets(sizes)
         lifetimes = self.lifetimes.at(sizes)
         lives, by_name = lifetimes.lives, lifetimes.by_name
-        places = tuple(Placed(name, offsets[name], at(by_name[name].size, {}), *life) for name, life in lives.items())
-        formed = shapes(lifetimes, bodies_at(self.stacks[0].bodies, sizes), self.alignment)
+        places = tuple(
+            Placed(name, offsets[name], at_sizes(by_name[name].size, {}), *life) for name, life in lives.items()
+        )
+        formed = body_shapes(lifetimes, bodies_at(self.stacks[0].bodies, sizes), self.alignment)
         needed = max(live_lines(formed, len(lifetimes.steps)), default=0) * self.alignment
         return MemoryPlan(lifetimes, places, total, self.alignment, "stacks", needed)
 

@@ -38,7 +38,7 @@ class _Token:
     readers: int
 
 
-def tokens(lifetimes: Lifetimes) -> Tokens:
+def storage_tokens(lifetimes: Lifetimes) -> Tokens:
     """The tokens that TVM would make, for sizes that are numbers; what is outside the arena has none."""
     pool, readers = _Pool(), _readers(lifetimes)
     holder: dict[str, _Token] = {}

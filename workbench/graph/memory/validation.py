@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, get_args
 
 from workbench.errors import WorkbenchError, shown, unknown_name
-from workbench.graph.memory.byte_counts import Bounds, Bytes, Span, never_above, plus, span, text
+from workbench.graph.memory.byte_counts import (
+    Bounds,
+    Bytes,
+    Span,
+    byte_bounds,
+    bytes_sum,
+    never_above,
+    size_text,
+)
 from workbench.graph.memory.steps import Buffer, Place, Share, Sharing, Step
 from workbench.lang.algebra.polynomial import Polynomial
 
@@ -50,9 +58,9 @@ def _refuse_twice(what: str, names: Iterable[str]) -> None:
 def _check_buffer(buffer: Buffer, ranges: Bounds) -> None:
     if buffer.place not in get_args(Place):
         _refuse(f"buffer {buffer.name}: {unknown_name('place', buffer.place, get_args(Place))}")
-    if (least := span(buffer.size, ranges)[0]) < 0:
+    if (least := byte_bounds(buffer.size, ranges)[0]) < 0:
         fewest = "" if isinstance(buffer.size, int) else f" (at least {least})"
-        _refuse(f"buffer {buffer.name} has {text(buffer.size)} bytes{fewest}; expected never less than 0")
+        _refuse(f"buffer {buffer.name} has {size_text(buffer.size)} bytes{fewest}; expected never less than 0")
 
 
 # -- order -----------------------------------------------------------------------------------------
@@ -108,8 +116,9 @@ def _check_share(step: Step, share: Share, known: Mapping[str, Buffer], ranges: 
     output, entry = known[share.output], known[share.input]
     if not _fits(share, output.size, entry.size, ranges):
         _refuse(
-            f"step {step.name}: {share.output} ({text(output.size)} bytes) and {share.input} "
-            f"({text(entry.size)} bytes) cannot share as {share.kind} at {text(share.offset)}; {_EXPECTED[share.kind]}"
+            f"step {step.name}: {share.output} ({size_text(output.size)} bytes) and {share.input} "
+            f"({size_text(entry.size)} bytes) cannot share as {share.kind} at {size_text(share.offset)}; "
+            f"{_EXPECTED[share.kind]}"
         )
     if share.kind != "view":
         return
@@ -130,7 +139,7 @@ def _fits(share: Share, output: Bytes, entry: Bytes, ranges: Bounds) -> bool:
 
 def _inside(size: Bytes, start: Bytes, whole: Bytes, ranges: Bounds) -> bool:
     """Whether `size` bytes from `start` lie in the whole, for all sizes."""
-    return never_above(0, start, ranges) and never_above(plus(start, size), whole, ranges)
+    return never_above(0, start, ranges) and never_above(bytes_sum(start, size), whole, ranges)
 
 
 _EXPECTED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from hashlib import sha256
 
-from workbench.graph.forms.scopes import Scope, common, scopes
+from workbench.graph.forms.scopes import Scope, common_scope, scopes
 from workbench.graph.models import Model
 from workbench.graph.passes.support.effects import Quiet
 from workbench.graph.passes.support.model_pass import ModelPass
@@ -65,7 +65,7 @@ class _Merging:
                 return new
             known = places.setdefault(key, [])
             for at, (other, scope) in enumerate(known):
-                both = common(scope, home[node])
+                both = common_scope(scope, home[node])
                 if both is scope or both is home[node]:
                     known[at] = (other, both)
                     return other

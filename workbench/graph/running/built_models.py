@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import BuildError, CallError, ModelError, shown, unknown_name
-from workbench.graph.evaluation.arguments import converted
+from workbench.graph.evaluation.arguments import checked_argument
 from workbench.graph.running.drivers import Driver, dense
 from workbench.graph.running.profiling.call_profiles import profiled_calls
 from workbench.graph.running.profiling.profiles import Profile, profiled
@@ -22,7 +22,7 @@ from workbench.graph.running.recursion.unrolling import Unrolling
 from workbench.graph.running.recursion.walks import Walks
 from workbench.graph.running.specimens import specimens
 from workbench.graph.running.symbolic_calls import symbolic_call
-from workbench.graph.running.torch_tensors import address_of, from_torch, to_torch
+from workbench.graph.running.torch_tensors import address_of, arrays_from_torch, to_torch
 from workbench.graph.terms.types import FunctionType
 from workbench.graph.text.printing_types import print_type
 from workbench.settings import THREADS_LIMIT, settings
@@ -90,7 +90,7 @@ class BuiltModel:
     # --- any call
 
     def _carefully(self, arrays: tuple[Any, ...], sizes: dict[str, int]) -> Any:
-        plain, is_torch = from_torch(arrays)
+        plain, is_torch = arrays_from_torch(arrays)
         with self._settings():
             if self._segment is None:
                 found = self._unrolling.call(plain, sizes, lambda: self._arguments(plain, sizes))
@@ -121,7 +121,7 @@ class BuiltModel:
             if name not in dims:
                 raise CallError(f"{model.entry}: {unknown_name('dimension', name, dims)}")
         return tuple(
-            converted(value, kind, model.datatypes, f"{model.entry}: {name}")
+            checked_argument(value, kind, model.datatypes, f"{model.entry}: {name}")
             for value, kind, name in zip(arrays, self._parameters, names, strict=True)
         )
 
@@ -164,7 +164,7 @@ class BuiltModel:
 
         Of a model with control flow also when each compiled piece is called: `profile.pieces`.
         """
-        plain, _ = from_torch(arrays)
+        plain, _ = arrays_from_torch(arrays)
         with self._settings():
             arguments = self._arguments(plain, sizes)
             if self._segment is None:
@@ -208,7 +208,7 @@ def _short_way_from_torch(program: Program, picks: tuple[int, ...]) -> Callable[
     def call(tensors: tuple[Any, ...]) -> Any:
         if program.needs_addresses and all(addresses := [address_of(tensors[at]) for at in picks]):
             return to_torch(_nested(program, program.run_at(addresses)))
-        arrays, _ = from_torch(tensors)
+        arrays, _ = arrays_from_torch(tensors)
         return to_torch(_nested(program, program.run([dense(arrays[at]) for at in picks])))
 
     return call

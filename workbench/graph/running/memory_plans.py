@@ -99,7 +99,7 @@ class Arena:
     order: tuple[str, ...]
 
 
-def arena(lifetimes: Lifetimes) -> Arena:
+def planned_arena(lifetimes: Lifetimes) -> Arena:
     """The planner's arena for lifetimes, found again if it was planned before."""
     place = subdirectory("arenas") / f"{content_key(SECONDS, str(lifetimes), lifetimes.buffers)}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):

@@ -13,16 +13,16 @@ import numpy as np
 
 from workbench.errors import KernelError, LoweringError
 from workbench.graph.running.hosted_calls import Hosted, by_oracle, computed, host_function
-from workbench.graph.running.memory_plans import Storage, arena
+from workbench.graph.running.memory_plans import Storage, planned_arena
 from workbench.graph.running.packed_constants import PackedConstants, packed_constant
 from workbench.graph.running.profiling.watches import Watch
 from workbench.graph.running.recording.finishing import finisher
-from workbench.graph.running.recording.independent_calls import Beside, side_by_side
+from workbench.graph.running.recording.independent_calls import Beside, parallel_groups
 from workbench.graph.running.recording.recordings import Array, OperatorCall, RecordedCall, Recording, Value, flat
 from workbench.graph.running.runners import runner
 from workbench.graph.running.step_kernels import StepKernel, most_workspace, step_kernels
 from workbench.records import record
-from workbench.runtime.arrays.memory import address, result_maker
+from workbench.runtime.arrays.memory import data_address, result_maker
 from workbench.runtime.host.machine import this_machine, thread_count
 from workbench.schedules.analysis.thread_shares import ThreadShares
 from workbench.settings import current
@@ -71,7 +71,7 @@ class Program:
         self.groups = {group[0].name: group for group in self._beside(kernels)}
         by_call = dict[RecordedCall, StepKernel | LoweringError](kernels.items())
         self._spaces = {name: most_workspace(map(by_call.get, group)) for name, group in self.groups.items()}
-        self.arena = arena(self.storage.lifetimes(beside=tuple(self.groups.values())))
+        self.arena = planned_arena(self.storage.lifetimes(beside=tuple(self.groups.values())))
         by_name = {call.name: (call,) for call in recording.calls} | self.groups
         ordered = (call for name in self.arena.order for call in by_name[name])
         self.calls = [call for call in ordered if call not in self.storage.views]
@@ -112,7 +112,7 @@ class Program:
             if isinstance(kernel, StepKernel) and all(value.bytes for value in call.results)
         }  # fmt: skip
         machine = this_machine()
-        return side_by_side(self.recording, shares, thread_count(self.threads), machine.costs.region_seconds)
+        return parallel_groups(self.recording, shares, thread_count(self.threads), machine.costs.region_seconds)
 
     def _packed(
         self, kernels: Mapping[OperatorCall, StepKernel | LoweringError], known: PackedConstants
@@ -200,7 +200,7 @@ class Program:
         """
         if self.watch.runs is not None and nanoseconds is None:
             return self.watch.timed(self, inputs)
-        return self._ran([address(array) for array in inputs], inputs, nanoseconds)
+        return self._ran([data_address(array) for array in inputs], inputs, nanoseconds)
 
     def run_at(self, addresses: list[int]) -> list[Array]:
         """The same where the arrays at these addresses hold the inputs; for a program that `needs_addresses` only."""
@@ -214,7 +214,7 @@ class Program:
     def _ran(self, addresses: list[int], inputs: list[Array], nanoseconds: Array | None) -> list[Array]:
         results = [make() for make in self._makers]
         frame = self._free_frame()
-        self._head.pack_into(frame.head, FIRST_SLOT * 8, *addresses, *map(address, results))
+        self._head.pack_into(frame.head, FIRST_SLOT * 8, *addresses, *map(data_address, results))
         try:
             for part in self.parts:
                 if isinstance(part, Native):

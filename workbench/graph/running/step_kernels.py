@@ -23,8 +23,8 @@ import numpy as np
 from workbench import records
 from workbench.codegen import IndexCheck, Kernel
 from workbench.codegen.packed_inputs import Packing, packed_inputs
-from workbench.deferred import uncollected
 from workbench.errors import LoweringError
+from workbench.face import uncollected
 from workbench.graph.running.recording.overwriting import read_at_own_cell
 from workbench.graph.running.recording.recordings import Array, OperatorCall
 from workbench.lang.algebra.normal_form import constant

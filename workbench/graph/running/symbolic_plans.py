@@ -30,7 +30,7 @@ def lifetimes_within(model: Model, bounds: Mapping[str, Span]) -> Lifetimes:
     """
     flat = inline().apply(model)
     _check(flat, bounds)
-    records = [recording_with_terms(flat, sizes) for sizes in samples(bounds)]
+    records = [recording_with_terms(flat, sizes) for sizes in _samples(bounds)]
     each = [Storage(recording).lifetimes("result") for recording, _ in records]
     first, terms = records[0]
     sizes = {value.name: size for term, nested in terms.items() for value, size in _sizes(flat, term, nested)}
@@ -45,7 +45,7 @@ def lifetimes_within(model: Model, bounds: Mapping[str, Span]) -> Lifetimes:
     return Lifetimes(steps, buffers, tuple(sorted(bounds.items())))
 
 
-def samples(bounds: Mapping[str, Span]) -> list[dict[str, int]]:
+def _samples(bounds: Mapping[str, Span]) -> list[dict[str, int]]:
     """The greatest sizes, the least but 0, and two between them, of which one is odd."""
     most = {name: high for name, (_, high) in bounds.items()}
     least = {name: min(max(low, 1), high) for name, (low, high) in bounds.items()}

@@ -14,7 +14,7 @@ ALIGNMENT = 8
 """Addresses of numbers of any type are multiples of it, or the tensor is copied."""
 
 
-def from_torch(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
+def arrays_from_torch(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
     """Arguments with arrays in the place of tensors, and whether there was any tensor."""
     torch = sys.modules.get("torch")
     if torch is None:

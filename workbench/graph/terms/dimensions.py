@@ -40,7 +40,7 @@ def is_unknown(name: str) -> bool:
     return name.startswith("?")
 
 
-def names_in(of: Dimension) -> list[str]:
+def names_of_sizes(of: Dimension) -> list[str]:
     """Names of the sizes that occur in order of occurrence, those inside divisions, minima and maxima included."""
     found: dict[str, None] = {}
     for part in of.atoms:
@@ -53,7 +53,7 @@ def names_in(of: Dimension) -> list[str]:
 
 def symbols(of: Dimension) -> set[str]:
     """Names of the sizes that occur, as a set."""
-    return set(names_in(of))
+    return set(names_of_sizes(of))
 
 
 def replaced(of: Dimension, values: Mapping[str, Dimension]) -> Dimension:

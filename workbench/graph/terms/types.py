@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from workbench.graph.terms.dimensions import Dimension, names_in
+from workbench.graph.terms.dimensions import Dimension, names_of_sizes
 from workbench.lang.dtypes import DType
 from workbench.records import record
 
@@ -152,7 +152,7 @@ def variables_of(of: Type) -> dict[str, str]:
                 if isinstance(element, ElementVariable):
                     found.setdefault(element.name, "element")
                 for dim in dims:
-                    for name in names_in(dim):
+                    for name in names_of_sizes(dim):
                         found.setdefault(name, "dimension")
             case _:
                 pass

@@ -14,7 +14,7 @@ from workbench.lang.unify import limits
 Array = np.ndarray[Any, Any]
 
 
-def scalar(text: str, negative: bool, to: DType | None, span: Span) -> Array:
+def scalar_array(text: str, negative: bool, to: DType | None, span: Span) -> Array:
     """The rank-0 array that a number or word is, of the given type or the one it has by itself."""
     if text in ("true", "false"):
         return _made(text == "true", to or BOOL, BOOL.kind, span)

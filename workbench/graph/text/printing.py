@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.graph.forms.rebinding import hoisted
-from workbench.graph.forms.scopes import Scope, Scopes, is_branch, scopes, value_of
+from workbench.graph.forms.scopes import Scope, Scopes, is_branch, scopes, value_node
 from workbench.graph.terms.nodes import (
     ATOMS,
     Binder,
@@ -66,7 +66,7 @@ class Printer:
         for node in postorder(root):
             if isinstance(node, (*ATOMS, Let)) or is_nothing(node) or node is root:
                 continue
-            inside = [] if isinstance(node, If | Match | Function) else map(value_of, operands(node))
+            inside = [] if isinstance(node, If | Match | Function) else map(value_node, operands(node))
             deep = {each: depths[each] for each in inside if each in depths and each not in found}
             found.update(each for each, depth in deep.items() if depth >= _DEEPEST)
             depths[node] = 1 + max((depth for depth in deep.values() if depth < _DEEPEST), default=0)
@@ -133,7 +133,7 @@ class Printer:
 
     def inline(self, term: Term, level: int = 0) -> Steps[str]:
         """A term where it is used, in parentheses if what surrounds it binds more strongly."""
-        node = value_of(term)
+        node = value_node(term)
         if node in self.naming.nodes:
             return self.naming.nodes[node]
         text = yield self.expression(node)
@@ -171,7 +171,7 @@ class Printer:
                 target = yield self.inline(reference, 1)
                 return f"{target} := {(yield self.inline(value))}"
             case Let():
-                return (yield self.expression(value_of(node)))
+                return (yield self.expression(value_node(node)))
 
     def _listed(self, terms: tuple[Term, ...]) -> Steps[str]:
         found: list[str] = []

@@ -76,7 +76,7 @@ def _definitions(operators: list[Operator]) -> str:
     return "\n\n".join(text for text, _ in items.values())
 
 
-def called(function: Term) -> list[Operator]:
+def _called(function: Term) -> list[Operator]:
     """The operators that are called in a term, one for each call, in order of evaluation."""
     calls = (node for node in postorder(function) if isinstance(node, Call))
     return [call.function.operator for call in calls if isinstance(call.function, Primitive)]

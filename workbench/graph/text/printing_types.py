@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from workbench.graph.terms.datatypes import DataDefinition, Variant
-from workbench.graph.terms.dimensions import Dimension, dimension, names_in, replaced, shown
+from workbench.graph.terms.dimensions import Dimension, dimension, names_of_sizes, replaced, shown
 from workbench.graph.terms.types import (
     DataType,
     ElementVariable,
@@ -62,7 +62,7 @@ def print_dimension(of: Dimension, rename: Rename = _same) -> str:
     """A dimension as it is written."""
     if rename is _same:
         return shown(of)
-    renamed = replaced(of, {name: dimension(rename(name)) for name in names_in(of)})
+    renamed = replaced(of, {name: dimension(rename(name)) for name in names_of_sizes(of)})
     return shown(Polynomial(dict(sorted(renamed.terms, key=str))))
 
 

@@ -20,7 +20,7 @@ from workbench.graph.terms.nodes import (
 from workbench.graph.terms.scalars import INFIX, infix
 from workbench.graph.terms.walking import Steps
 from workbench.graph.text.cursor import unknown_word
-from workbench.graph.text.literals import scalar
+from workbench.graph.text.literals import scalar_array
 from workbench.graph.text.reading_blocks import BlockReader
 from workbench.graph.text.tokens import KEYWORDS, Token
 from workbench.lang.dtypes import ALIASES, DTYPES, DType
@@ -190,7 +190,7 @@ class Reader(BlockReader):
         ):
             raise Problem("expected a number", word.span, "a minus stands before numbers only; write 0.0 - x")
         span = self.cursor.span_from(start)
-        return Constant(scalar(word.text, negative, of, span), span)
+        return Constant(scalar_array(word.text, negative, of, span), span)
 
     def _constant(self, word: Token) -> Constant:
         number = int(word.text.partition("#")[2][:9])

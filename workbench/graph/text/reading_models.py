@@ -36,7 +36,7 @@ class Read:
     definitions: tuple[DataDefinition, ...]
 
 
-def read(text: str, constants: Constants = ()) -> Read:
+def read_model(text: str, constants: Constants = ()) -> Read:
     """The functions and data types of a text; ModelError with up to ten problems, each with its place."""
     if not isinstance(text, str):
         raise ModelError(f"a model is written as a text (str), not as {cut(text)}")

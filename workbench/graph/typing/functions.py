@@ -10,7 +10,7 @@ from workbench.graph.terms.nodes import Function, Let, Term, Variable
 from workbench.graph.terms.types import FunctionType, Quantified, Scheme, Type, variables_of
 from workbench.graph.typing.annotations import check_annotation
 from workbench.graph.typing.operator_calls import settle_calls
-from workbench.graph.typing.schemes import declared, elements_of, generalised, is_annotated, written_parts
+from workbench.graph.typing.schemes import allowed_elements, declared, generalised, is_annotated, written_parts
 from workbench.graph.typing.state import State
 
 
@@ -35,7 +35,7 @@ def enter(state: State, node: Function, name: Variable | None) -> Entered:
     state.dims = state.dims | {each.name: None for each in own if each.kind == "dimension"}
     state.variables = state.variables | {each.name: each.kind for each in node.quantified}
     for each in node.quantified:
-        among = elements_of(each)
+        among = allowed_elements(each)
         state.unifier.classes.pop(each.name, None)
         if among is not None:
             state.unifier.classes[each.name] = among

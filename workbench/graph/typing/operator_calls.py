@@ -10,7 +10,7 @@ from workbench.graph.text.cursor import unknown_word
 from workbench.graph.text.literals import print_scalar
 from workbench.graph.text.printing_types import print_dimension, print_type
 from workbench.graph.typing.schemes import Meaning
-from workbench.graph.typing.signatures import Signature, element, followed_by, refuses, signature
+from workbench.graph.typing.signatures import Signature, followed_by, refuses, result_element, signature
 from workbench.graph.typing.state import OperatorCall, State
 from workbench.graph.typing.unification import Mismatch
 from workbench.lang.algebra.folding import fold
@@ -190,7 +190,7 @@ def _known(state: State, call: OperatorCall, types: dict[str, DType]) -> None:
         _complain(state, call, why)
         return
     for at, unknown, _ in call.results:
-        _same(state, call, unknown, element(call.operator, at, types))
+        _same(state, call, unknown, result_element(call.operator, at, types))
 
 
 def _guessed(state: State, call: OperatorCall, elements: dict[str, Element]) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workbench.graph.forms.scopes import Scope, Scopes, common, scopes
+from workbench.graph.forms.scopes import Scope, Scopes, common_scope, scopes
 from workbench.graph.terms.datatypes import Datatypes
-from workbench.graph.terms.dimensions import is_unknown, names_in
+from workbench.graph.terms.dimensions import is_unknown, names_of_sizes
 from workbench.graph.terms.nodes import Function, Global, Let, Match, Term, Variable, bound_by
 from workbench.graph.terms.types import Scheme, TupleType, Type, variables_of
 from workbench.graph.terms.walking import Steps, postorder, run
@@ -130,7 +130,7 @@ def _well_formed(state: State, name: str, function: Function) -> bool:
     for node, home in found.home.items():
         if isinstance(node, Variable) and node not in bound:
             state.complain(node, f"{node.name} is used where nothing has bound it")
-        elif isinstance(node, Variable) and common(home, bound[node]) is not bound[node]:
+        elif isinstance(node, Variable) and common_scope(home, bound[node]) is not bound[node]:
             state.complain(node, f"{node.name} is used outside what binds it")
     return len(state.complaints) == before
 
@@ -158,7 +158,7 @@ def _checks(state: State) -> tuple[Check, ...]:
         place = equation.place
         left, right = map(state.unifier.resolved_dimension, (equation.left, equation.right))
         difference = left - right
-        if not difference or any(map(is_unknown, names_in(difference))) or not isinstance(place, Place):
+        if not difference or any(map(is_unknown, names_of_sizes(difference))) or not isinstance(place, Place):
             continue
         key = (place.function, frozenset((difference, -difference)))
         check = Check(left, right, place.reason, place.within, place.function, place.node.span)

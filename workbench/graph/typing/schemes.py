@@ -48,7 +48,7 @@ class Meaning:
                 return of
 
 
-def elements_of(quantified: Quantified) -> frozenset[DType] | None:
+def allowed_elements(quantified: Quantified) -> frozenset[DType] | None:
     """The element types that a declared variable may stand for; None for any."""
     return frozenset(CLASSES[quantified.elements]) if quantified.elements else None
 
@@ -66,7 +66,7 @@ def meaning(unifier: Unifier, variables: Iterable[Quantified]) -> Meaning:
             case "type":
                 found.types[each.name] = unifier.type()
             case "element":
-                found.elements[each.name] = unifier.element(elements_of(each))
+                found.elements[each.name] = unifier.element(allowed_elements(each))
             case _:
                 found.dims[each.name] = unifier.dimension()
     return found

@@ -12,7 +12,7 @@ from functools import lru_cache
 from workbench.errors import OperatorError
 from workbench.graph.terms.dimensions import Dimension, dimension, symbols
 from workbench.graph.terms.types import ElementVariable, TensorType
-from workbench.lang.binding.arrays import variables
+from workbench.lang.binding.arrays import type_variables_of
 from workbench.lang.dtypes import FLOAT32, FLOAT64, INT32, INT64, DType
 from workbench.lang.operator import Operator
 from workbench.lang.resolve.generics import instantiate
@@ -38,7 +38,7 @@ class Signature:
 
     `sizes` are all names its dimensions are made of, `told` those that some shape tells.  `classes` are the element
     types that each type variable may stand for.  `results` have the elements that they have among floats: of other
-    types ask `element` about those that `asked` counts.  Outputs that are accumulated into are parameters as well,
+    types ask `result_element` about those that `asked` counts.  Outputs that are accumulated into are parameters too,
     behind the rest.
     """
 
@@ -53,7 +53,7 @@ class Signature:
 @lru_cache(maxsize=1024)
 def signature(op: Operator) -> Signature:
     """The type of an operator."""
-    known = variables(op) if op.generic else {}
+    known = type_variables_of(op) if op.generic else {}
     arguments = [name for name in op.parameters if name not in op.scalars]
     arguments += [name for name in op.outputs if op.tensors[name].role == "inout"]
     parameters = tuple(Parameter(name, _tensor(op, name, known.get(name))) for name in arguments)
@@ -78,7 +78,7 @@ def followed_by(op: Operator, output: int) -> ElementVariable | DType | None:
     return seen.pop() if len(seen) == 1 else None
 
 
-def element(op: Operator, output: int, types: dict[str, DType]) -> DType:
+def result_element(op: Operator, output: int, types: dict[str, DType]) -> DType:
     """The element type of a result where the type variables stand for these types; OperatorError for none."""
     return instantiate(op, types).tensors[op.outputs[output]].dtype
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
 
-from workbench.graph.terms.dimensions import Dimension, dimension, is_unknown, names_in, replaced, symbols
+from workbench.graph.terms.dimensions import Dimension, dimension, is_unknown, names_of_sizes, replaced, symbols
 from workbench.graph.terms.types import (
     DataType,
     Element,
@@ -27,7 +27,7 @@ from workbench.graph.terms.types import (
     walk_type,
 )
 from workbench.lang.algebra.facts import Facts
-from workbench.lang.algebra.polynomial import Polynomial, split
+from workbench.lang.algebra.polynomial import Polynomial, split_linear
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Size
 from workbench.lang.scopes.type_variables import CLASSES
@@ -221,7 +221,7 @@ class Unifier:
         difference = left - right
         if never_zero(difference):
             raise Mismatch
-        unknown = [name for name in names_in(difference) if is_unknown(name)]
+        unknown = [name for name in names_of_sizes(difference) if is_unknown(name)]
         if not unknown:
             self.checks.append(Equation(left, right, self.place))
         elif not any(self._solved(difference, name) for name in unknown):
@@ -238,7 +238,7 @@ class Unifier:
 
     def _solved(self, difference: Dimension, name: str) -> bool:
         """Whether the equation tells this unknown, which then is known."""
-        parts = split(difference, Size(name, INT64))
+        parts = split_linear(difference, Size(name, INT64))
         factor = parts[0].constant if parts is not None else None
         if parts is None or not factor:
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from workbench.lang.algebra.folding import floor_remainder
-from workbench.lang.algebra.polynomial import ZERO, Polynomial, atom, expression, number, split, without
+from workbench.lang.algebra.polynomial import ZERO, Polynomial, atom, expression, number, split_linear, without
 from workbench.lang.dtypes import INT32, INT64, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Size, Unary, reads, walk
 
@@ -241,5 +241,5 @@ def growth(expr: Expr, variable: str) -> int | None:
     >>> growth(Binary("*", Const(3, INT32), Index("i"), INT32), "i"), growth(Index("j"), "i")
     (3, 0)
     """
-    parts = split(polynomial(expr), Index(variable, INT64))
+    parts = split_linear(polynomial(expr), Index(variable, INT64))
     return parts[0].constant if parts is not None else None

@@ -136,11 +136,11 @@ def without(monomial: Monomial, part: Expr) -> Monomial:
     return monomial[:at] + monomial[at + 1 :]
 
 
-def split(form: Polynomial, unknown: Index | Size) -> tuple[Polynomial, Polynomial] | None:
+def split_linear(form: Polynomial, unknown: Index | Size) -> tuple[Polynomial, Polynomial] | None:
     """`(factor, rest)` with `form == factor * unknown + rest`, None if it is not linear in the unknown.
 
     >>> n, i = Size("N", INT64), Index("i", INT64)
-    >>> factor, rest = split(atom(n) * atom(i) * 2 + atom(i) + 3, i)
+    >>> factor, rest = split_linear(atom(n) * atom(i) * 2 + atom(i) + 3, i)
     >>> factor == 2 * atom(n) + 1, rest.constant
     (True, 3)
     """

@@ -68,7 +68,7 @@ def bind(op: Operator, arrays: tuple[Any, ...], scalars: Mapping[str, Any], out:
     return Binding(_instance(op, types) if op.generic else op, sizes, tensors, data, outputs)
 
 
-def typed(op: Operator, arrays: Mapping[str, Any]) -> Operator:
+def with_array_types(op: Operator, arrays: Mapping[str, Any]) -> Operator:
     """The operator with its type variables fixed by arrays, by name; CallError for an array of another type."""
     plan = _plan(op)
     slots = {**plan.inputs, **plan.outputs}
@@ -86,7 +86,7 @@ def _instance(op: Operator, types: dict[str, DType]) -> Operator:
 
 @lru_cache(maxsize=1024)
 def _plan(op: Operator) -> _Plan:
-    known = variables(op) if op.generic else {}
+    known = type_variables_of(op) if op.generic else {}
     inputs = {name for name in op.parameters if name not in op.scalars and op.tensors[name].rank > 0}
     data = {name: (op.tensors[name].dtype, known.get(name, "")) for name in op.parameters
             if name not in op.scalars and name not in inputs}  # fmt: skip
@@ -105,7 +105,7 @@ def _slot(op: Operator, name: str, variables: dict[str, str]) -> Slot:
     return Slot(name, tensor.rank, tensor.dtype, variables.get(name, ""), symbols, others)
 
 
-def variables(op: Operator) -> dict[str, str]:
+def type_variables_of(op: Operator) -> dict[str, str]:
     """Which type variable each parameter and annotated output is of."""
     define = next(define for define in parse(op.text).defs() if define.name.name == op.name)
     return {

@@ -33,7 +33,7 @@ def type_variables(op: Operator, slots: list[tuple[Slot, Any]]) -> dict[str, DTy
     types: dict[str, DType] = {}
     origin: dict[str, str] = {}
     for slot, array in slots:
-        found = element_type(op, slot.name, array)
+        found = array_element_type(op, slot.name, array)
         if slot.variable:
             if types.setdefault(slot.variable, found) is not found:
                 known = f"{slot.variable} = {types[slot.variable].name} from {origin[slot.variable]}"
@@ -48,7 +48,7 @@ def type_variables(op: Operator, slots: list[tuple[Slot, Any]]) -> dict[str, DTy
 def _conversion(op: Operator, slot: Slot, found: DType, slots: list[tuple[Slot, Any]]) -> str:
     """What to do about an array of the wrong type: one alone is converted, where all have it the operator may be."""
     alike = [(each, array) for each, array in slots if each.dtype is slot.dtype and not each.variable]
-    if found.kind == "bool" or any(element_type(op, each.name, array) is not found for each, array in alike):
+    if found.kind == "bool" or any(array_element_type(op, each.name, array) is not found for each, array in alike):
         array = next(array for each, array in slots if each is slot)
         library = str(array.dtype).rpartition(".")[0]
         how = f"to({library}.{slot.dtype.name})" if library else f"astype({slot.dtype.name!r})"
@@ -57,7 +57,7 @@ def _conversion(op: Operator, slot: Slot, found: DType, slots: list[tuple[Slot, 
     return f"convert the {arrays} to {slot.dtype.name}, or use {op.name}.astype({type_name(found)!r})"
 
 
-def element_type(op: Operator, name: str, array: Any) -> DType:
+def array_element_type(op: Operator, name: str, array: Any) -> DType:
     """The element type of anything with a dtype; CallError if the language has no such type."""
     try:
         found = _known(array.dtype)

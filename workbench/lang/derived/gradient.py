@@ -13,7 +13,7 @@ from workbench.lang.derived.building import Building
 from workbench.lang.derived.differentiable import active, index_names_of, inputs_chosen
 from workbench.lang.derived.forward.plain import plain_steps
 from workbench.lang.derived.forward.replay import Replay, Version
-from workbench.lang.derived.forward.stepping import renamed, retargeted
+from workbench.lang.derived.forward.stepping import renamed_reads, retargeted
 from workbench.lang.derived.inlining import inlined
 from workbench.lang.derived.result_shapes import with_shapes
 from workbench.lang.derived.shifts import shifts
@@ -189,7 +189,7 @@ class Gradient:
         names = {written.tensor: result}
         building.steps = [retargeted(step, names) for step in building.steps]
         for each in (each for pending in sweep.adjoints.pending.values() for each in pending):
-            each.value = renamed(each.value, names)
+            each.value = renamed_reads(each.value, names)
 
     def _take_saved(self) -> None:
         """Saved values become parameters; one whose cells do not begin at 0 is moved first."""

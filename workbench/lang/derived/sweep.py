@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from workbench.lang.derived.adjoints import Adjoints, Reference
 from workbench.lang.derived.building import Building, box_of
-from workbench.lang.derived.calculus.algebra import ZERO, both, choose, is_zero, plus
-from workbench.lang.derived.calculus.pullback import conjunction, derivatives
+from workbench.lang.derived.calculus.algebra import ZERO, both, if_then_else, is_zero, plus
+from workbench.lang.derived.calculus.pullback import all_of, derivatives
 from workbench.lang.derived.deviations import Deviations
 from workbench.lang.derived.forward.plain import disjoint, same_cell
 from workbench.lang.derived.forward.replay import Replay
 from workbench.lang.derived.forward.stepping import overwrites, read, written
 from workbench.lang.derived.placing.contributions import Shares
-from workbench.lang.derived.placing.placement import conditions, placed, renewed
+from workbench.lang.derived.placing.placement import conditions, placed_indices, renewed
 from workbench.lang.derived.reversing import begins_anew, reversed_loop
 from workbench.lang.derived.systems import has_no_instances, intervals
 from workbench.lang.derived.text.source import walked
@@ -138,7 +138,7 @@ class Sweep:
             for node, shares in derivatives(value, self.active).items():
                 seeded = self.weights.seeded(statement, shares, weights)
                 if same_cell(statement, node) and statement.reduction is None:
-                    own = [choose(conjunction(guard), factor) for guard, factor in seeded]
+                    own = [if_then_else(all_of(guard), factor) for guard, factor in seeded]
                     for part in own:
                         same[target.tensor] = plus(same.get(target.tensor, ZERO), part)
                     continue
@@ -181,7 +181,7 @@ class Sweep:
             return
         inside = self._inside(statement, name)
         if inside is not None:
-            self.adjoints.pend(name, choose(inside, ZERO, old))
+            self.adjoints.pend(name, if_then_else(inside, ZERO, old))
             return
         copy = self.adjoints.fresh(name)
         building.fill(copy, old)
@@ -194,7 +194,7 @@ class Sweep:
         box = box_of(building.tensors[name])
         places = [f"cell@{d}" for d in range(len(box))]
         kept = tuple(r for r in statement.ranges if r.kind != "reduction")
-        found = placed(statement.targets[0].subscripts, kept, box, places, set(), building.facts)
+        found = placed_indices(statement.targets[0].subscripts, kept, box, places, set(), building.facts)
         if found is None or found.rest or any(below.constant != 1 for _, below in found.solved.values()):
             return None
         names = building.indices(name)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from workbench.lang.algebra.facts import Facts
 from workbench.lang.algebra.normal_form import bound, divide, extreme, is_plain, polynomial
-from workbench.lang.algebra.polynomial import Polynomial, atom, split, without
+from workbench.lang.algebra.polynomial import Polynomial, atom, split_linear, without
 from workbench.lang.derived.calculus.algebra import both
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, Size, children
@@ -34,7 +34,7 @@ def facts_of(op: Operator) -> Facts:
     return facts
 
 
-def index(name: str) -> Polynomial:
+def index_polynomial(name: str) -> Polynomial:
     """The polynomial of an index."""
     return atom(Index(name))
 
@@ -44,8 +44,8 @@ def inequalities(ranges: Iterable[Range]) -> System:
     found: list[Polynomial] = []
     for each in ranges:
         lower, upper = polynomial(each.lower), polynomial(each.upper)
-        found += [index(each.index) - part for part in _parts(lower, "max")]
-        found += [part - 1 - index(each.index) for part in _parts(upper, "min")]
+        found += [index_polynomial(each.index) - part for part in _parts(lower, "max")]
+        found += [part - 1 - index_polynomial(each.index) for part in _parts(upper, "min")]
     return tuple(dict.fromkeys(found))
 
 
@@ -86,7 +86,7 @@ def _stronger(form: Polynomial) -> Iterator[Polynomial]:
                         yield b * (rest + 1) - a - 1
 
 
-def within(form: Polynomial, ranges: dict[str, Interval], facts: Facts) -> bool:
+def holds_within(form: Polynomial, ranges: dict[str, Interval], facts: Facts) -> bool:
     """Whether `form >= 0` wherever the indices are in their ranges."""
     least = lowest(form, ranges, facts.sign)
     return least is not None and not least.indices and nonnegative(least, facts)
@@ -101,7 +101,7 @@ def eliminated(system: System, name: str, facts: Facts) -> System | None:
         if name not in form.indices:
             rest.append(form)
             continue
-        parts = split(form, Index(name, INT64))
+        parts = split_linear(form, Index(name, INT64))
         direction = facts.sign(parts[0]) if parts is not None else 0
         if parts is None or not direction:
             return None
@@ -133,7 +133,7 @@ def _never(form: Polynomial, facts: Facts) -> bool:
     return facts.at_least(-form, 1)
 
 
-def in_order(system: System, order: tuple[str, ...], known: dict[str, Interval], facts: Facts) -> list[Range] | None:
+def loop_ranges(system: System, order: tuple[str, ...], known: dict[str, Interval], facts: Facts) -> list[Range] | None:
     """The ranges of the indices as loops in this order, outermost first; None if there are none that are found.
 
     `known` are ranges of indices around them, by which bounds that never bind are left out.
@@ -163,7 +163,7 @@ def _interval(system: System, name: str, around: dict[str, Interval], facts: Fac
     for form in system:
         if name not in form.indices:
             continue
-        parts = split(form, Index(name, INT64))
+        parts = split_linear(form, Index(name, INT64))
         direction = facts.sign(parts[0]) if parts is not None else 0
         if parts is None or not direction:
             return None
@@ -184,7 +184,7 @@ def _contenders(forms: list[Polynomial], around: dict[str, Interval], facts: Fac
     kept: list[Polynomial] = []
     for at, form in enumerate(forms):
         rivals = [*kept, *forms[at + 1 :]]
-        if not any(within((rival - form) * sign, around, facts) for rival in rivals):
+        if not any(holds_within((rival - form) * sign, around, facts) for rival in rivals):
             kept.append(form)
     return kept
 
@@ -204,7 +204,7 @@ def is_nonempty(ranges: Iterable[Range], facts: Facts) -> bool:
     return all(facts.at_least(polynomial(r.upper) - polynomial(r.lower), 1) for r in ranges)
 
 
-def condition(form: Polynomial) -> Expr:
+def inequality(form: Polynomial) -> Expr:
     """`form >= 0` as a comparison: what is subtracted stands on the right."""
     positive = Polynomial({m: x for m, x in form.terms if x > 0})
     return Binary(">=", bound(positive), bound(positive - form), BOOL)
@@ -219,12 +219,12 @@ def simplified(expr: Expr, ranges: dict[str, Interval], facts: Facts, turned: Tu
             gap = polynomial(right) - polynomial(left)
             gap = gap if op in ("<", "<=") else -gap
             form = turned(gap - (op in ("<", ">")))
-            if form is not None and within(form, ranges, facts):
+            if form is not None and holds_within(form, ranges, facts):
                 return Const(True, BOOL)
     return expr
 
 
-def shortened(of: Range, facts: Facts) -> Range:
+def tightened(of: Range, facts: Facts) -> Range:
     """A range whose bounds have no candidate that never binds."""
     low = extreme("max", _contenders(_parts(polynomial(of.lower), "max"), {}, facts, 1))
     high = extreme("min", _contenders(_parts(polynomial(of.upper), "min"), {}, facts, -1))

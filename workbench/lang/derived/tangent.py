@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from workbench.lang.derived.building import Building
-from workbench.lang.derived.calculus.algebra import ONE, ZERO, both, choose, compare, over, plus, times
-from workbench.lang.derived.calculus.pullback import conjunction, derivatives
+from workbench.lang.derived.calculus.algebra import ONE, ZERO, both, compared_by, if_then_else, over, plus, times
+from workbench.lang.derived.calculus.pullback import all_of, derivatives
 from workbench.lang.derived.differentiable import active, index_names_of, inputs_chosen
 from workbench.lang.derived.forward.plain import plain_steps
 from workbench.lang.derived.systems import facts_of
@@ -108,7 +108,7 @@ class _Tangents:
         for node, shares in derivatives(value, self.active).items():
             seed = self.building.read(self.tangents[node.tensor], node.subscripts)
             for guard, factor in shares.items():
-                total = plus(total, choose(conjunction(guard), times(seed, factor)))
+                total = plus(total, if_then_else(all_of(guard), times(seed, factor)))
         return total
 
     def _of_value(self, statement: Statement, name: str, value: Expr) -> None:
@@ -137,19 +137,19 @@ class _Tangents:
 
     def _others(self, statement: Statement, value: Expr) -> Expr:
         """The product of all other factors, also where some are 0."""
-        is_null = compare("==", value, ZERO)
+        is_null = compared_by("==", value, ZERO)
         one = Cast(ONE, value.dtype)
-        others = self.building.reduced(statement, "others", "*", choose(is_null, ONE, value), value.dtype)
-        nulls = self.building.reduced(statement, "nulls", "+", choose(is_null, one), value.dtype)
-        only = choose(both(compare("==", nulls, ONE), is_null), others)
-        return choose(compare("==", nulls, ZERO), over(others, value), only)
+        others = self.building.reduced(statement, "others", "*", if_then_else(is_null, ONE, value), value.dtype)
+        nulls = self.building.reduced(statement, "nulls", "+", if_then_else(is_null, one), value.dtype)
+        only = if_then_else(both(compared_by("==", nulls, ONE), is_null), others)
+        return if_then_else(compared_by("==", nulls, ZERO), over(others, value), only)
 
     def _of_choice(self, statement: Statement) -> None:
         """Equal places of a minimum or maximum have equal shares."""
         building = self.building
         wins: Expr = Const(True, BOOL)
         for target, value in zip(statement.targets, statement.values, strict=True):
-            wins = both(wins, compare("==", value, building.read(target.tensor, target.subscripts)))
+            wins = both(wins, compared_by("==", value, building.read(target.tensor, target.subscripts)))
         own = tuple(r for r in statement.ranges if r.kind != "sequential")
         for target, value in zip(statement.targets, statement.values, strict=True):
             if target.tensor not in self.tangents:
@@ -159,6 +159,7 @@ class _Tangents:
                 self._cleared(statement, target.tensor)
                 continue
             cell = building.read(target.tensor, target.subscripts)
-            count = self.building.reduced(statement, "count", "+", choose(wins, Cast(ONE, cell.dtype)), cell.dtype)
-            shared = choose(wins, over(total, count))
+            one = if_then_else(wins, Cast(ONE, cell.dtype))
+            count = self.building.reduced(statement, "count", "+", one, cell.dtype)
+            shared = if_then_else(wins, over(total, count))
             building.assign(self.tangents[target.tensor], target.subscripts, shared, own, "+", initialise=True)

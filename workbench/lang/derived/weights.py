@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.lang.derived.building import Building
-from workbench.lang.derived.calculus.algebra import ONE, ZERO, both, choose, compare, over, times
+from workbench.lang.derived.calculus.algebra import ONE, ZERO, both, compared_by, if_then_else, over, times
 from workbench.lang.derived.calculus.products import is_costly
 from workbench.lang.derived.calculus.pullback import Guard
 from workbench.lang.derived.forward.replay import Replay
@@ -69,17 +69,17 @@ class Weights:
         for target, value in zip(statement.targets, statement.values, strict=True):
             result = Read(target.tensor, target.subscripts, self.building.tensors[target.tensor].dtype)
             own = self.replay.values(value, statement)
-            wins = both(wins, compare("==", own, self.replay.values(result, statement, after=True)))
-        count = self.building.reduced(statement, "count", "+", choose(wins, Cast(ONE, seed.dtype)), seed.dtype)
+            wins = both(wins, compared_by("==", own, self.replay.values(result, statement, after=True)))
+        count = self.building.reduced(statement, "count", "+", if_then_else(wins, Cast(ONE, seed.dtype)), seed.dtype)
         return [((wins,), self._per_cell(statement, "share", over(seed, count)))]
 
     def _of_product(self, statement: Statement, seed: Read) -> Shares:
         """The product of the others, also where one of them is 0."""
         value = self.replay.values(statement.values[0], statement)
-        is_null = compare("==", value, ZERO)
-        others = self.building.reduced(statement, "others", "*", choose(is_null, ONE, value), seed.dtype)
-        nulls = self.building.reduced(statement, "nulls", "+", choose(is_null, Cast(ONE, seed.dtype)), seed.dtype)
-        none, one = compare("==", nulls, ZERO), compare("==", nulls, ONE)
+        is_null = compared_by("==", value, ZERO)
+        others = self.building.reduced(statement, "others", "*", if_then_else(is_null, ONE, value), seed.dtype)
+        nulls = self.building.reduced(statement, "nulls", "+", if_then_else(is_null, Cast(ONE, seed.dtype)), seed.dtype)
+        none, one = compared_by("==", nulls, ZERO), compared_by("==", nulls, ONE)
         return [((none,), over(times(seed, others), value)), ((one, is_null), times(seed, others))]
 
     def _per_cell(self, statement: Statement, wanted: str, value: Expr) -> Read:

@@ -9,7 +9,7 @@ from workbench.lang.oracle.exact import ARITHMETIC, exact
 Affine = tuple[int, dict[str, int]] | None
 
 
-def affine(expr: Expr, block: Block) -> Affine:
+def affine_form(expr: Expr, block: Block) -> Affine:
     """`constant + sum(coefficient * index)` over the indices of a block, or None.
 
     Only indices with more than one value are kept as unknowns.
@@ -24,17 +24,17 @@ def affine(expr: Expr, block: Block) -> Affine:
         case Const() | Size():
             return int(exact(expr, block.fixed)), {}
         case Cast(operand, _):
-            return affine(operand, block)
+            return affine_form(operand, block)
         case Unary("-", operand, _):
-            return _scaled(affine(operand, block), -1)
+            return _scaled(affine_form(operand, block), -1)
         case Binary("+", left, right, _):
-            return _sum(affine(left, block), affine(right, block))
+            return _sum(affine_form(left, block), affine_form(right, block))
         case Binary("-", left, right, _):
-            return _sum(affine(left, block), _scaled(affine(right, block), -1))
+            return _sum(affine_form(left, block), _scaled(affine_form(right, block), -1))
         case Binary("*", left, right, _):
-            return _product(affine(left, block), affine(right, block))
+            return _product(affine_form(left, block), affine_form(right, block))
         case Binary(op, left, right, _) if op in "/%":
-            return _constant(op, affine(left, block), affine(right, block))
+            return _constant(op, affine_form(left, block), affine_form(right, block))
         case _:
             return None
 

@@ -76,7 +76,7 @@ def _open_shape(rank: int, axis: int) -> tuple[int, ...]:
     return tuple(-1 if d == axis else 1 for d in range(rank))
 
 
-def blocks(
+def covering_blocks(
     ranges: tuple[Range, ...],
     fixed: Mapping[str, int],
     narrowed: Mapping[str, Interval],
@@ -100,7 +100,7 @@ def blocks(
     step = max(1, (hi - lo) * limit // weight)
     for start in range(lo, hi, step):
         piece = {**narrowed, block.names[split]: (start, min(start + step, hi))}
-        yield from blocks(ranges, fixed, piece, limit, weigh)
+        yield from covering_blocks(ranges, fixed, piece, limit, weigh)
 
 
 def hull(ranges: tuple[Range, ...], fixed: Mapping[str, int], narrowed: Mapping[str, Interval]) -> Block:

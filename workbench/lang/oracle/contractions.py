@@ -43,7 +43,7 @@ def weight_of_factors(parts: tuple[Expr, ...], ranges: tuple[Range, ...]) -> Wei
     return weigh
 
 
-def contracted(operands: list[Array], block: Block, reduced: tuple[int, ...]) -> Array:
+def contraction_sum(operands: list[Array], block: Block, reduced: tuple[int, ...]) -> Array:
     """Sum over the reduced axes of the product of arrays that broadcast against the block."""
     if not all(np.isfinite(operand).all() for operand in operands):
         return _term_by_term(operands, block, reduced)

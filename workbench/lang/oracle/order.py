@@ -33,13 +33,13 @@ def serial_indices(statement: Statement, reads: list[Read]) -> frozenset[str] | 
     zero; the outermost of them carries it.  A read of the target's own cell conflicts only with
     the other contributions to that cell, so the reduction indices carry it.
     """
-    target = [offset(s) for s in statement.targets[0].subscripts]
+    target = [name_offset(s) for s in statement.targets[0].subscripts]
     names = [t[0] for t in target if t and t[0]]
     if None in target or len(set(names)) < len(names):
         return None
     serial: set[str] = set()
     for read in reads:
-        moved = _moved(target, [offset(s) for s in read.subscripts])
+        moved = _moved(target, [name_offset(s) for s in read.subscripts])
         if moved is None:
             return None
         order = [index for index in statement.indices() if index in moved]
@@ -59,7 +59,7 @@ def _moved(target: list[Offset], read: list[Offset]) -> set[str] | None:
     return moved
 
 
-def offset(subscript: Expr) -> Offset:
+def name_offset(subscript: Expr) -> Offset:
     """`(name, c)` of `name + c`, `("", c)` of a constant, else None."""
     match subscript:
         case Index(name, _):
@@ -67,11 +67,11 @@ def offset(subscript: Expr) -> Offset:
         case Const(c, _):
             return "", int(c)
         case Cast(operand, _):
-            return offset(operand)
+            return name_offset(operand)
         case Unary("-", Const(c, _), _):
             return "", -int(c)
         case Binary("+" | "-" as op, left, right, _):
-            return _offset_sum(op, offset(left), offset(right))
+            return _offset_sum(op, name_offset(left), name_offset(right))
         case _:
             return None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.lang.algebra.identities import neutral
 from workbench.lang.operator import Monoid, Range, Statement
-from workbench.lang.oracle.blocks import Block, Interval, Weigh, blocks, hull
+from workbench.lang.oracle.blocks import Block, Interval, Weigh, covering_blocks, hull
 from workbench.lang.oracle.contractions import weight_of_factors
 from workbench.lang.oracle.execution import Execution
 from workbench.lang.oracle.numbers import Arithmetic, store
@@ -19,7 +19,7 @@ from workbench.lang.oracle.scalars import run_instances
 from workbench.lang.oracle.tuples import identity_tuple
 from workbench.lang.oracle.values import Cells, Memory
 from workbench.lang.oracle.wavefronts import front_weights, fronts
-from workbench.lang.oracle.writes import assign, put, reduce, reduce_tuple
+from workbench.lang.oracle.writes import assign, combine_contributions, put, reduce_tuple
 
 BLOCK_ELEMENTS = 1 << 21
 WORTH_A_BLOCK = 1 << 12
@@ -35,7 +35,7 @@ def execute(statement: Statement, fixed: Mapping[str, int], memory: Memory, arit
         return
     accumulators = {t.tensor: _accumulator(memory[t.tensor], arithmetic) for t in statement.targets}
     work = replace(run, memory=memory | accumulators)
-    _run(work, reduce_tuple if isinstance(statement.reduction, Monoid) else reduce)
+    _run(work, reduce_tuple if isinstance(statement.reduction, Monoid) else combine_contributions)
     for name, cells in accumulators.items():
         if cells is not memory[name]:
             memory[name].array[...] = store(cells.array, cells.dtype)
@@ -68,7 +68,7 @@ def _run(run: Execution, step: Callable[[Execution, Block], None]) -> None:
 def _free_blocks(run: Execution) -> Iterator[Block]:
     """Blocks of a statement that reads nothing it writes."""
     if run.factors is None:
-        return blocks(run.ranges, run.fixed, {}, BLOCK_ELEMENTS)
+        return covering_blocks(run.ranges, run.fixed, {}, BLOCK_ELEMENTS)
     weigh = weight_of_factors(run.factors, run.ranges)
     bounding = {name for r in run.ranges for name in r.bounding}
     bounding &= {r.index for r in run.ranges}
@@ -77,7 +77,7 @@ def _free_blocks(run: Execution) -> Iterator[Block]:
     # A contraction needs a box: where a slice of a triangle holds enough points it is worth a block of its own.
     if bounding and each >= WORTH_A_BLOCK:
         return _split(run, frozenset(bounding), {}, weigh)
-    return blocks(run.ranges, run.fixed, {}, BLOCK_ELEMENTS, weigh)
+    return covering_blocks(run.ranges, run.fixed, {}, BLOCK_ELEMENTS, weigh)
 
 
 def _split(
@@ -87,7 +87,7 @@ def _split(
     block = hull(run.ranges, run.fixed, narrowed)
     index = next((n for n in block.names if n in serial and n not in narrowed), None)
     if index is None:
-        yield from blocks(run.ranges, run.fixed, narrowed, BLOCK_ELEMENTS, weigh)
+        yield from covering_blocks(run.ranges, run.fixed, narrowed, BLOCK_ELEMENTS, weigh)
         return
     first = block.starts[index]
     for value in range(first, first + block.lengths[index]):
@@ -126,7 +126,7 @@ def _initialise(run: Execution) -> None:
         if run.statement.initialises_all:
             run.memory[target.tensor].array[...] = constant
             continue
-        for block in blocks(_ranges_of_cells(run), run.fixed, {}, BLOCK_ELEMENTS):
+        for block in covering_blocks(_ranges_of_cells(run), run.fixed, {}, BLOCK_ELEMENTS):
             put(run, block, target, constant)
 
 

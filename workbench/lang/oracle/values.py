@@ -31,7 +31,7 @@ from workbench.lang.expr import (
     Unary,
     children,
 )
-from workbench.lang.oracle.affine import Affine, affine
+from workbench.lang.oracle.affine import Affine, affine_form
 from workbench.lang.oracle.blocks import Array, Block
 from workbench.lang.oracle.builtins import builtin
 from workbench.lang.oracle.exact import exact, is_exact
@@ -127,7 +127,7 @@ class Values:
 
     def _read(self, read: Read, guard: Guard) -> Array:
         cells = self.memory[read.tensor]
-        values = strided_view(cells, [affine(s, self.block) for s in read.subscripts], self.block)
+        values = strided_view(cells, [affine_form(s, self.block) for s in read.subscripts], self.block)
         if values is None:
             values = self._gather(cells, read, guard)
         return self.arithmetic.load(values, read.dtype)

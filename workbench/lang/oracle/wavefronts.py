@@ -15,7 +15,7 @@ import numpy as np
 from workbench.lang.expr import Read
 from workbench.lang.operator import Statement
 from workbench.lang.oracle.blocks import Array, Block
-from workbench.lang.oracle.order import Offset, offset
+from workbench.lang.oracle.order import Offset, name_offset
 from workbench.records import record
 
 
@@ -42,8 +42,8 @@ def front_weights(statement: Statement, reads: list[Read]) -> tuple[int, ...] | 
     if statement.reduction is not None:
         return None
     names = statement.indices("free")
-    target = [offset(s) for s in statement.targets[0].subscripts]
-    distances = [_distance(names, target, [offset(s) for s in read.subscripts]) for read in reads]
+    target = [name_offset(s) for s in statement.targets[0].subscripts]
+    distances = [_distance(names, target, [name_offset(s) for s in read.subscripts]) for read in reads]
     if None in distances:
         return None
     return _weights(len(names), [_positive(d) for d in distances if d is not None and any(d)])

@@ -9,9 +9,9 @@ from numpy.lib.stride_tricks import as_strided
 
 from workbench.lang.algebra.identities import neutral
 from workbench.lang.operator import Monoid, Target
-from workbench.lang.oracle.affine import affine
+from workbench.lang.oracle.affine import affine_form
 from workbench.lang.oracle.blocks import Array, Block
-from workbench.lang.oracle.contractions import contracted
+from workbench.lang.oracle.contractions import contraction_sum
 from workbench.lang.oracle.execution import Execution
 from workbench.lang.oracle.numbers import REDUCTIONS, store
 from workbench.lang.oracle.tuples import fold_tuples, identity_tuple
@@ -36,7 +36,7 @@ def put(run: Execution, block: Block, target: Target, result: Array) -> None:
     flat[at] = np.broadcast_to(result, block.shape).ravel()[kept]
 
 
-def reduce(run: Execution, block: Block) -> None:
+def combine_contributions(run: Execution, block: Block) -> None:
     """Combine the contributions of a block with the cells."""
     statement, target = run.statement, run.statement.targets[0]
     cells, reduction = run.memory[target.tensor], str(run.statement.reduction)
@@ -49,7 +49,7 @@ def reduce(run: Execution, block: Block) -> None:
         return
     factors = [run.values(block).value(f) for f in run.factors or ()] if block.mask is None else []
     if factors:
-        part = contracted(factors, block, _reduced_axes(run, block))
+        part = contraction_sum(factors, block, _reduced_axes(run, block))
     else:
         part = _folded(run, block, combine, neutral(reduction, cells.dtype))
     combine(view, part.astype(cells.array.dtype, copy=False), out=view)
@@ -126,7 +126,7 @@ def target_view(cells: Cells, target: Target, block: Block) -> Array | None:
     """
     slices, order = [], []
     for subscript, lower, extent in zip(target.subscripts, cells.lower, cells.array.shape, strict=True):
-        form = affine(subscript, block)
+        form = affine_form(subscript, block)
         if form is None or len(form[1]) > 1:
             return None
         (name, step), *_ = [*form[1].items(), ("", 1)]

@@ -161,11 +161,11 @@ def print_steps(steps: tuple[StepNode, ...], indent: str = "    ") -> str:
 
 def print_parameter(parameter: Parameter) -> str:
     """`type NAME` or `NAME`."""
-    kind = f"{print_type(parameter.type)} " if parameter.type else ""
+    kind = f"{_print_type(parameter.type)} " if parameter.type else ""
     return kind + parameter.name.name
 
 
-def print_type(node: TypeNode) -> str:
+def _print_type(node: TypeNode) -> str:
     """`element(dims)`."""
     dims = f"({', '.join(map(print_term, node.dims))})" if node.dims else ""
     return _element(node.element.name) + dims

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from workbench.lang.algebra.facts import Facts
 from workbench.lang.algebra.normal_form import bound, divide, exact_quotient, is_plain, polynomial
-from workbench.lang.algebra.polynomial import Monomial, Polynomial, split
+from workbench.lang.algebra.polynomial import Monomial, Polynomial, split_linear
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size
 from workbench.lang.printing.printer import show
@@ -87,7 +87,7 @@ class Inference:
         uppers: list[Polynomial] = []
         reasons: list[str] = []
         for constraint, form in bounds:
-            if parts := split(form, Index(index, INT64)):
+            if parts := split_linear(form, Index(index, INT64)):
                 factor, rest = parts
                 sign = self._sign(factor)
                 if sign > 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.lang.algebra.normal_form import divide, extreme, polynomial
-from workbench.lang.algebra.polynomial import ZERO, Monomial, Polynomial, atom, number, split, without
+from workbench.lang.algebra.polynomial import ZERO, Monomial, Polynomial, atom, number, split_linear, without
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size, index_names
 from workbench.records import record
@@ -65,7 +65,7 @@ def _innermost(present: set[str], ranges: dict[str, Interval]) -> str:
 
 
 def _replace_index(form: Polynomial, index: str, interval: Interval, sign: Sign) -> Polynomial | None:
-    factor, rest = split(form, Index(index, INT64)) or (ZERO, form)
+    factor, rest = split_linear(form, Index(index, INT64)) or (ZERO, form)
     direction = 0 if factor.indices else sign(factor)
     if direction == 0:
         return None

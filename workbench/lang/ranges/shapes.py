@@ -93,7 +93,7 @@ def _record_cover(
     state.covered.append(written)
 
 
-def is_covered(facts: Facts, box: Box, covered: list[Box]) -> bool:
+def _is_covered(facts: Facts, box: Box, covered: list[Box]) -> bool:
     """Whether the boxes of `covered` are proved to fill `box`: one does, or a chain along one dimension."""
     if not box:
         return bool(covered)
@@ -130,7 +130,7 @@ def finished(context: Context, state: TensorState) -> Tensor:
         box = _annotated(context, state, box, state.declared)
     lower = tuple(bound(low) for low, _ in box)
     extent = tuple(bound(high - low) for low, high in box)
-    partial = state.role in ("output", "temporary", "inout") and not is_covered(context.facts, box, state.covered)
+    partial = state.role in ("output", "temporary", "inout") and not _is_covered(context.facts, box, state.covered)
     return Tensor(state.name, state.dtype, lower, extent, state.role, partial)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.lang.algebra.normal_form import bound, divide, is_plain, polynomial, simplify
-from workbench.lang.algebra.polynomial import Polynomial, number, split
+from workbench.lang.algebra.polynomial import Polynomial, number, split_linear
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
 from workbench.lang.expr import Binary, Expr, Size
 from workbench.lang.operator import Condition
@@ -191,6 +191,6 @@ def solve_for(dim: Polynomial, unknown: set[str]) -> Solution | None:
     if len(names) != 1 or not all(isinstance(part, Size) for part in dim.atoms):
         return None
     (name,) = names
-    factor, rest = split(dim, Size(name, INT64)) or (None, dim)
+    factor, rest = split_linear(dim, Size(name, INT64)) or (None, dim)
     number = factor.constant if factor else None
     return Solution(name, number, rest) if number else None

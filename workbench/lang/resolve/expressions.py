@@ -17,12 +17,12 @@ from workbench.lang.resolve.operations import (
     builtin_call,
     cast,
     check_no_truths,
-    extreme,
-    infix,
-    literal,
-    prefix,
+    infix_operation,
+    min_or_max,
+    prefix_operation,
     ternary,
     type_words,
+    typed_literal,
 )
 from workbench.lang.scopes.scope import (
     AlreadyReported,
@@ -113,18 +113,18 @@ class ExprResolver:
             raise Problem(f"the expression has more than {LARGEST_EXPR} terms once its lets are put in", term.span)
         match term:
             case Literal(value, span):
-                return literal(value, span)
+                return typed_literal(value, span)
             case Name():
                 return self._name(term)
             case Apply():
                 return self._apply(term)
             case Prefix(_, operand, _):
-                return prefix(term, self._operand(operand))
+                return prefix_operation(term, self._operand(operand))
             case Infix(_, left, right, _, _):
                 operands = self._operand(left), self._operand(right)
                 self._check_numbers(term, operands)
                 self._warn_of_quotient(term, *operands)
-                return infix(term, *operands)
+                return infix_operation(term, *operands)
             case Ternary(condition, then, otherwise, _):
                 decision, *branches = (self._operand(each) for each in (condition, then, otherwise))
                 self._check_numbers(term, branches)
@@ -191,7 +191,7 @@ class ExprResolver:
             if count < 2:
                 fix = f"over an index it is an assignment: C(i) {word}=! A(i, k)"
                 raise Problem(f"{word} expects two or more arguments but found {count}", term.span, fix)
-            return extreme(word, self._numbers(term))
+            return min_or_max(word, self._numbers(term))
         if word in BUILTINS:
             _check_count(term, BUILTINS[word].arity, word)
             return builtin_call(BUILTINS[word], self._numbers(term))

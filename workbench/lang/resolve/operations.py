@@ -35,7 +35,7 @@ class Operand(NamedTuple):
         return self.expr.dtype
 
 
-def literal(value: float, span: Span) -> Const:
+def typed_literal(value: float, span: Span) -> Const:
     """A number: an int32 or int64, or a float whose context decides."""
     if isinstance(value, float):
         if isinf(value):
@@ -52,12 +52,12 @@ def cast(operand: Expr, to: DType) -> Expr:
     return convert(operand if operand.dtype == WEAK and to.is_float else settled(operand), to)
 
 
-def prefix(term: Prefix, operand: Operand) -> Expr:
+def prefix_operation(term: Prefix, operand: Operand) -> Expr:
     """`-x`, `!x`, `~x`."""
     if term.op == "!":
         return Unary("!", _boolean(operand, "! negates a truth value"), BOOL)
     if term.op == "-" and isinstance(term.operand, Literal):
-        return literal(-term.operand.value, term.span)
+        return typed_literal(-term.operand.value, term.span)
     expr = _number(operand, f"the operand of {term.op}")
     if term.op == "~" and not expr.dtype.is_integral:
         raise Problem(f"expected integral type but found {type_words(expr.dtype)}", term.operand.span)
@@ -67,7 +67,7 @@ def prefix(term: Prefix, operand: Operand) -> Expr:
     return Unary(term.op, convert(expr, dtype), dtype)
 
 
-def infix(term: Infix, left: Operand, right: Operand) -> Expr:
+def infix_operation(term: Infix, left: Operand, right: Operand) -> Expr:
     """`left op right`."""
     op = term.op
     if op in ("&&", "||"):
@@ -87,7 +87,7 @@ def ternary(term: Ternary, condition: Operand, then: Expr, otherwise: Expr) -> E
     return Select(decision, convert(then, dtype), convert(otherwise, dtype), dtype)
 
 
-def extreme(which: str, arguments: list[Operand]) -> Expr:
+def min_or_max(which: str, arguments: list[Operand]) -> Expr:
     """`min(...)` or `max(...)`; of truth values whether all are true, or any."""
     values = [argument.expr for argument in arguments]
     dtype = computed(_unified(values))

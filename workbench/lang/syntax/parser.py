@@ -29,7 +29,7 @@ from workbench.lang.syntax.syntax import (
     TypeNode,
     Unit,
 )
-from workbench.lang.syntax.tables import loaded
+from workbench.lang.syntax.tables import loaded_parser
 from workbench.lang.syntax.terms import PRECEDENCE, Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
 from workbench.lang.syntax.tokens import STATEMENT_MAY_START_AFTER, Retag, closing
 
@@ -66,7 +66,7 @@ def parse_expression(text: str) -> Term:
 
 @cache
 def _lark() -> Lark:
-    return loaded(_Build(), Retag())
+    return loaded_parser(_Build(), Retag())
 
 
 def _check_limits(tokens: list[Token], diagnostics: Diagnostics) -> None:
@@ -78,11 +78,11 @@ def _check_limits(tokens: list[Token], diagnostics: Diagnostics) -> None:
             depth -= 1
         elif token.type == "NAME" and len(token) > LONGEST_NAME:
             message = f"this name has {len(token)} characters; at most {LONGEST_NAME} are allowed"
-            diagnostics.add(Problem(message, span(token)))
+            diagnostics.add(Problem(message, _span(token)))
         if depth > DEEPEST_BRACKETS:
-            diagnostics.add(Problem(f"brackets are nested more than {DEEPEST_BRACKETS} deep", span(token)))
+            diagnostics.add(Problem(f"brackets are nested more than {DEEPEST_BRACKETS} deep", _span(token)))
             break
-    check_chains(((str(token), span(token)) for token in tokens), diagnostics)
+    check_chains(((str(token), _span(token)) for token in tokens), diagnostics)
     diagnostics.check()
 
 
@@ -109,24 +109,24 @@ def _first_error(parser: InteractiveParser, tokens: list[Token]) -> int:
     return len(tokens)
 
 
-def span(token: Token) -> Span:
+def _span(token: Token) -> Span:
     """Where a token stands."""
     return Span(token.start_pos or 0, token.end_pos or 0)
 
 
 def name(token: Token) -> Name:
     """A token as a Name."""
-    return Name(str(token), span(token))
+    return Name(str(token), _span(token))
 
 
 def number(token: Token) -> Literal:
     """The value of a number token; hexadecimal, decimal, or a float."""
     text = token.lower()
     if text.startswith("0x"):
-        return Literal(int(text, 16), span(token))
+        return Literal(int(text, 16), _span(token))
     if any(mark in text for mark in ".e"):
-        return Literal(float(text), span(token))
-    return Literal(int(text) if len(text) < 40 else 10**40, span(token))
+        return Literal(float(text), _span(token))
+    return Literal(int(text) if len(text) < 40 else 10**40, _span(token))
 
 
 def group(parts: list[Any]) -> Term:
@@ -145,7 +145,7 @@ def group(parts: list[Any]) -> Term:
 
 def _join(terms: list[Term], op: Token) -> None:
     right, left = terms.pop(), terms.pop()
-    terms.append(Infix(str(op), left, right, span(op), left.span.to(right.span)))
+    terms.append(Infix(str(op), left, right, _span(op), left.span.to(right.span)))
 
 
 @v_args(inline=True)
@@ -162,7 +162,7 @@ class _Build(Transformer[Token, Any]):
         return tuple(part for part in parts if isinstance(part, GenericNode))
 
     def generic(self, word: Token, kind: Token | None = None) -> GenericNode:
-        return GenericNode(str(word), name(kind) if kind else None, span(word).to(span(kind or word)))
+        return GenericNode(str(word), name(kind) if kind else None, _span(word).to(_span(kind or word)))
 
     def params(self, *params: Parameter) -> tuple[Parameter, ...]:
         return params
@@ -178,10 +178,10 @@ class _Build(Transformer[Token, Any]):
         return Parameter(None, name(word))
 
     def element(self, word: Token, *dims: Term) -> TypeNode:
-        return TypeNode(name(word), dims, span(word).to(dims[-1].span if dims else span(word)))
+        return TypeNode(name(word), dims, _span(word).to(dims[-1].span if dims else _span(word)))
 
     def promise(self, word: Token, *arguments: Term) -> PromiseNode:
-        return PromiseNode(name(word), arguments, span(word).to(arguments[-1].span))
+        return PromiseNode(name(word), arguments, _span(word).to(arguments[-1].span))
 
     def monoid(self, *parts: Any) -> MonoidNode:
         _, word, generics, fields, _, identity, _, left, right, combine, clauses = parts
@@ -195,24 +195,24 @@ class _Build(Transformer[Token, Any]):
 
     def tuple_assign(self, opening: Token, targets: Any, monoid: Token, *rest: Any) -> Assign:
         values, clauses = rest[-2:]
-        op = Name(f"{monoid}={'!' if len(rest) == 4 else ''}", span(monoid))
-        return Assign(targets, op, values, clauses, True, span(opening).to(values[-1].span))
+        op = Name(f"{monoid}={'!' if len(rest) == 4 else ''}", _span(monoid))
+        return Assign(targets, op, values, clauses, True, _span(opening).to(values[-1].span))
 
     def calls(self, opening: Token, results: Any, _: Token, callee: Token, arguments: Any) -> CallStep:
-        return CallStep(results, name(callee), arguments, span(opening).to(span(callee)))
+        return CallStep(results, name(callee), arguments, _span(opening).to(_span(callee)))
 
     def target(self, word: Token, subscripts: tuple[Term, ...] = ()) -> TargetNode:
-        end = subscripts[-1].span if subscripts else span(word)
-        return TargetNode(name(word), subscripts, span(word).to(end))
+        end = subscripts[-1].span if subscripts else _span(word)
+        return TargetNode(name(word), subscripts, _span(word).to(end))
 
     def loop(self, word: Token, lower: Term, upper: Term, body: Any) -> ForStep:
-        return ForStep(RangeClause(name(word), lower, upper, span(word).to(upper.span)), body, span(word))
+        return ForStep(RangeClause(name(word), lower, upper, _span(word).to(upper.span)), body, _span(word))
 
     def equivalent(self, *_: Any) -> None:
         return None
 
     def bounds(self, word: Token, lower: Term, upper: Term) -> RangeClause:
-        return RangeClause(name(word), lower, upper, span(word).to(upper.span))
+        return RangeClause(name(word), lower, upper, _span(word).to(upper.span))
 
     def let(self, word: Token, _: Token, value: Term) -> LetClause:
         return LetClause(name(word), value)
@@ -227,7 +227,7 @@ class _Build(Transformer[Token, Any]):
         return group(list(parts))
 
     def prefix(self, op: Token, operand: Term) -> Prefix:
-        return Prefix(str(op), operand, span(op).to(operand.span))
+        return Prefix(str(op), operand, _span(op).to(operand.span))
 
     def literal(self, token: Token) -> Literal:
         return number(token)
@@ -236,8 +236,8 @@ class _Build(Transformer[Token, Any]):
         return name(word)
 
     def apply(self, word: Token, arguments: tuple[Term, ...]) -> Apply:
-        end = arguments[-1].span if arguments else span(word)
-        return Apply(name(word), arguments, span(word).to(end))
+        end = arguments[-1].span if arguments else _span(word)
+        return Apply(name(word), arguments, _span(word).to(end))
 
 
 # -- After a syntax error: the tokens without its statement, so that the rest is checked too --

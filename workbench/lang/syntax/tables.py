@@ -28,7 +28,7 @@ def built(transformer: Any, postlex: Any) -> Lark:
     )  # fmt: skip
 
 
-def loaded(transformer: Any, postlex: Any) -> Lark:
+def loaded_parser(transformer: Any, postlex: Any) -> Lark:
     """The parser from its tables, or built where they are another version's."""
     tables = json.loads(FILE.read_text(encoding="utf-8"))
     if tables["of"] != _origin():
@@ -40,7 +40,7 @@ def loaded(transformer: Any, postlex: Any) -> Lark:
     return Lark.load({"data": data, "memo": _by_number(tables["memo"])})
 
 
-def text(postlex: Any) -> str:
+def grammar_tables_text(postlex: Any) -> str:
     """What grammar_tables.json has to hold: what the tables are of, and the tables, with numbers as keys in text."""
     data, memo = built(None, postlex).memo_serialize([TerminalDef, Rule])
     data["options"] |= {"transformer": None, "postlex": None}

@@ -37,7 +37,7 @@ def flops(program: Program) -> int:
 
 def operations(statement: ProgramStatement) -> int:
     """Operations of one instance, as `flops` counts them."""
-    return operation_counts.operations(statement.values, statement.reduction)
+    return operation_counts.instance_operations(statement.values, statement.reduction)
 
 
 def bytes(program: Program) -> int:
@@ -117,7 +117,7 @@ def _box_volume(piece: isl.Set) -> int | None:
         if not (low.is_int() and high.is_int()):
             return None
         box = box.lower_bound_val(isl.dim.set, d, low).upper_bound_val(isl.dim.set, d, high)
-        lengths.append(unpack.integer(high) - unpack.integer(low) + 1)
+        lengths.append(unpack.python_int(high) - unpack.python_int(low) + 1)
     return prod(lengths) if box.is_subset(piece) else None
 
 

@@ -126,7 +126,7 @@ def _domain(program: Program, statement: ProgramStatement, sizes: Mapping[str, i
     if window is None or domain.is_empty():
         return domain
     for position in range(len(statement.dims)):
-        lowest = unpack.integer(domain.dim_min_val(position))
+        lowest = unpack.python_int(domain.dim_min_val(position))
         domain = domain.upper_bound_val(isl.dim.set, position, isl.value(lowest + window - 1))
     return domain
 

@@ -144,7 +144,7 @@ def _samples(times: isl.Set) -> list[tuple[int, ...]]:
         return [(0,) * times.dim(isl.dim.set)]
     middle = times
     for position in range(times.dim(isl.dim.set)):
-        low, high = (unpack.integer(v) for v in (middle.dim_min_val(position), middle.dim_max_val(position)))
+        low, high = (unpack.python_int(v) for v in (middle.dim_min_val(position), middle.dim_max_val(position)))
         fixed = middle.fix_val(isl.dim.set, position, isl.value((low + high) // 2))
         middle = middle if fixed.is_empty() else fixed
     found = (unpack.point(s) for s in (times.lexmin(), middle, times.lexmax()))

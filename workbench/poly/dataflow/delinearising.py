@@ -9,14 +9,14 @@ from dataclasses import replace
 from workbench.errors import LoweringError
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr
-from workbench.poly.programs.affine import NotAffine, affine
+from workbench.poly.programs.affine import NotAffine, affine_text
 from workbench.poly.programs.program import Access, Array, Program
 from workbench.poly.sets import isl
 from workbench.poly.sets.names import to_isl
 from workbench.poly.time.timemap import instance
 
 
-def places(array: Array, name: str) -> isl.Map:
+def cells_in_memory(array: Array, name: str) -> isl.Map:
     """From the cells of an array to the elements of the memory called `name` (as isl knows it); its layout is bound."""
     dims = [f"x{d}" for d in range(array.rank)]
     low, wide, strides = map(_numbers, (array.lower, array.extent, array.strides))
@@ -32,7 +32,7 @@ def same_cells(array: Array, name: str) -> isl.Map:
     return isl.parse_map(f"{{ {to_isl(array.name)}[{dims}] -> {to_isl(name)}[{dims}] }}")
 
 
-def elements(array: Array) -> int:
+def memory_elements(array: Array) -> int:
     """How many elements of memory an array of a bound layout reaches over (at least one)."""
     return 1 + sum(max(0, e - 1) * s for e, s in zip(_numbers(array.extent), _numbers(array.strides), strict=True))
 
@@ -44,7 +44,7 @@ def delinearised(program: Program, layouts: Mapping[str, Array]) -> Program:
     that puts two cells into one element is left alone, and so are subscripts.  LoweringError for an argument's memory
     that holds no cell; in temporaries that is never read, and forgotten.
     """
-    found = {name: places(array, to_isl(name)) for name, array in layouts.items() if name in program.arrays}
+    found = {name: cells_in_memory(array, to_isl(name)) for name, array in layouts.items() if name in program.arrays}
     tuples = {s.id: instance(s) for s in program.statements}
     cells = {n: p.reverse().set_tuple_name(isl.dim.out, to_isl(n)) for n, p in found.items() if p.is_injective()}
 
@@ -52,7 +52,7 @@ def delinearised(program: Program, layouts: Mapping[str, Array]) -> Program:
         relation = isl.parse_map(access.relation)
         if access.array not in cells or not relation.dim(isl.dim.out):
             return access
-        written = as_written(access, own, relation, layouts[access.array], cells[access.array])
+        written = _as_written(access, own, relation, layouts[access.array], cells[access.array])
         result = relation.apply_range(cells[access.array]) if written is None else written
         kept = program.arrays[access.array].role == "temporary" or relation.domain().is_subset(result.domain())
         if not kept:
@@ -67,7 +67,7 @@ def delinearised(program: Program, layouts: Mapping[str, Array]) -> Program:
     return replace(program, statements=statements, arrays={**program.arrays, **shapes}, digest=digest[:24])
 
 
-def as_written(access: Access, own: str, relation: isl.Map, layout: Array, cells: isl.Map) -> isl.Map | None:
+def _as_written(access: Access, own: str, relation: isl.Map, layout: Array, cells: isl.Map) -> isl.Map | None:
     """The cells by the indices that the subscript shows: `(i + 1)*25 + (j - 2)*5 + k` is (i + 1, j - 2, k).
 
     isl knows no more of them than their sum and bounds, and carries both through everything.  None where the subscript
@@ -75,7 +75,7 @@ def as_written(access: Access, own: str, relation: isl.Map, layout: Array, cells
     """
     strides = _numbers(layout.strides)
     try:
-        indices = map(affine, shown(access, strides))
+        indices = map(affine_text, _shown(access, strides))
         parts = [f"{a} + {index}" for a, index in zip(_numbers(layout.lower), indices, strict=True)]
     except NotAffine:
         return None
@@ -84,7 +84,7 @@ def as_written(access: Access, own: str, relation: isl.Map, layout: Array, cells
     return found if found.apply_range(cells.reverse()).is_equal(relation) else None
 
 
-def shown(access: Access, strides: list[int]) -> list[Expr]:
+def _shown(access: Access, strides: list[int]) -> list[Expr]:
     """What is multiplied by each stride in a linear subscript; what is multiplied by none counts for the last 1.
 
     Only the first of several equal strides is looked for: the others belong to dimensions of one cell.

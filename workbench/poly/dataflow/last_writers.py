@@ -127,8 +127,8 @@ class Dataflow:
         array, reader = (cells.get_tuple_name(side) for side in (isl.dim.out, isl.dim.in_))
         cells, time = (relation.set_tuple_name(isl.dim.in_, "reader") for relation in (cells, time))
         writers = [s for s in self.steps.values() if to_isl(s.array) == array]
-        times = union([time, *(self.time(s, writes=True) for s in writers)])
-        must, may = (union([s.cells for s in writers if s.certain is certain]) for certain in (True, False))
+        times = union_of([time, *(self.time(s, writes=True) for s in writers)])
+        must, may = (union_of([s.cells for s in writers if s.certain is certain]) for certain in (True, False))
         written, missing = last_writes(isl.UnionMap.from_map(cells), must, may, times)
         unwritten = missing.apply_range(isl.UnionMap.from_map(self._initial[array]))
         found = written.reverse().union(unwritten)
@@ -138,7 +138,7 @@ class Dataflow:
         return isl.UnionMap.from_map(name).apply_range(found)
 
 
-def union(relations: Iterable[isl.Map]) -> isl.UnionMap:
+def union_of(relations: Iterable[isl.Map]) -> isl.UnionMap:
     """The union of relations."""
     return reduce(isl.UnionMap.union, map(isl.UnionMap.from_map, relations), isl.parse_union_map("{ }"))
 

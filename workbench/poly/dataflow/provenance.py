@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from workbench.errors import BudgetExceeded
 from workbench.lang.expr import Read, children, reads
-from workbench.poly.dataflow.last_writers import Assignment, union
+from workbench.poly.dataflow.last_writers import Assignment, union_of
 from workbench.poly.programs.program import Array
 from workbench.poly.sets import isl
 from workbench.poly.sets.unpack import maps, point
@@ -29,17 +29,17 @@ class Provenance:
     def move(self, name: str, sources: isl.UnionMap) -> None:
         """From now on the assignment of that name only moves what comes from these sources of its instances."""
         self.movers.add(name)
-        self.moved = self.moved.union(union(p.set_tuple_name(isl.dim.in_, name) for p in maps(sources)))
+        self.moved = self.moved.union(union_of(p.set_tuple_name(isl.dim.in_, name) for p in maps(sources)))
 
     def behind(self, found: isl.UnionMap) -> isl.UnionMap:
         """Sources → sources that are no movers, in place of those that are.
 
         BudgetExceeded where isl does not know the end of a long chain exactly.
         """
-        result, waiting = only(found, self.movers, but=True), only(found, self.movers)
+        result, waiting = tuples_only(found, self.movers, but=True), tuples_only(found, self.movers)
         if waiting.is_empty():
             return result
-        last, again = only(self.moved, self.movers, but=True), only(self.moved, self.movers)
+        last, again = tuples_only(self.moved, self.movers, but=True), tuples_only(self.moved, self.movers)
         for step in range(LONG):
             result, waiting = result.union(waiting.apply_range(last)), waiting.apply_range(again)
             if waiting.is_empty():
@@ -61,11 +61,11 @@ class Provenance:
             rest = piece.subtract_range(origin.domain())
             kept = not rest.is_empty() and not self._idle(name, rest)
             named += [piece.apply_range(origin), *([rest] if kept else [])]
-        return union(named)
+        return union_of(named)
 
     def is_once(self, found: isl.UnionMap, what: Collection[str]) -> bool:
         """Whether nothing of these names comes to a reader by two of its sources."""
-        arriving = only(self.named(found.range().identity()), what)
+        arriving = tuples_only(self.named(found.range().identity()), what)
         return arriving.is_empty() or found.reverse().range_product(arriving).reverse().is_single_valued()
 
 
@@ -76,9 +76,9 @@ def is_copy(step: Assignment, arrays: Mapping[str, Array]) -> bool:
     return same and step.certain and not any(reads(*children(value)))
 
 
-def only(relation: isl.UnionMap, names: Collection[str], *, but: bool = False) -> isl.UnionMap:
+def tuples_only(relation: isl.UnionMap, names: Collection[str], *, but: bool = False) -> isl.UnionMap:
     """The part of a relation that leads into tuples of these names, or the part that does not."""
-    return union(p for p in maps(relation) if (p.get_tuple_name(isl.dim.out) in names) != but)
+    return union_of(p for p in maps(relation) if (p.get_tuple_name(isl.dim.out) in names) != but)
 
 
 def first_difference(actual: isl.UnionMap, expected: isl.UnionMap, label: Callable[[str], str] = str) -> str:
@@ -97,4 +97,4 @@ def first_difference(actual: isl.UnionMap, expected: isl.UnionMap, label: Callab
 def by_statement(relation: isl.UnionMap) -> isl.UnionMap:
     """Sources (`S3_1`) as instances of statements, whichever target they write, for readers `at` the same places."""
     names = [(p, str(p.get_tuple_name(isl.dim.out)).rsplit("_", 1)[0]) for p in maps(relation)]
-    return union(p.set_tuple_name(isl.dim.in_, "at").set_tuple_name(isl.dim.out, name) for p, name in names)
+    return union_of(p.set_tuple_name(isl.dim.in_, "at").set_tuple_name(isl.dim.out, name) for p, name in names)

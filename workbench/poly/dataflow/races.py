@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from workbench.poly.dataflow.last_writers import paths, union
+from workbench.poly.dataflow.last_writers import paths, union_of
 from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.sets import isl
 from workbench.poly.sets.names import to_isl
@@ -56,8 +56,8 @@ def _race(dims: tuple[str, ...], inside: list[ProgramStatement], array: str, ato
 
 def _meeting(touched: list[tuple[bool, bool, isl.Map]], writers: set[bool], others: set[bool]) -> isl.UnionMap:
     """Iterations of which one writes a cell and the other one touches it, for (not) atomic writers and others."""
-    written = union([cells for atomic, writes, cells in touched if writes and atomic in writers])
-    return written.apply_range(union([cells for atomic, _, cells in touched if atomic in others]).reverse())
+    written = union_of([cells for atomic, writes, cells in touched if writes and atomic in writers])
+    return written.apply_range(union_of([cells for atomic, _, cells in touched if atomic in others]).reverse())
 
 
 def _by_iteration(s: ProgramStatement, access: Access, depth: int) -> isl.Map:

@@ -8,7 +8,7 @@ from workbench.lang.algebra.identities import combined, identity
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, Select, children, reads
 from workbench.lang.operator import Monoid
 from workbench.poly.dataflow.last_writers import Assignment, Dataflow
-from workbench.poly.programs.affine import affine, guard
+from workbench.poly.programs.affine import affine_text, guard
 from workbench.poly.sets import isl
 from workbench.poly.sets.unpack import maps
 from workbench.records import record
@@ -70,7 +70,7 @@ class Value:
 
     def number(self) -> isl.Map:
         """Index arithmetic by its value, for each that asks; NotAffine if it has none."""
-        return self.where.apply_range(isl.parse_map(f"{{ {self.step.tuple} -> [{affine(self.expr)}] }}"))
+        return self.where.apply_range(isl.parse_map(f"{{ {self.step.tuple} -> [{affine_text(self.expr)}] }}"))
 
     def constant(self) -> int | float | None:
         """The number that it is for all that ask, whatever the data; None if it is not known to be one.

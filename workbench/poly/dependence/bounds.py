@@ -7,7 +7,7 @@ from functools import lru_cache, reduce
 from workbench.lang.expr import Read
 from workbench.poly.dependence.flow import reads_before_writes
 from workbench.poly.programs.access import whole_extent
-from workbench.poly.programs.affine import both
+from workbench.poly.programs.affine import isl_conjunction
 from workbench.poly.programs.program import Access, Array, Program, ProgramStatement
 from workbench.poly.sets import isl
 from workbench.poly.sets.names import to_isl
@@ -111,7 +111,7 @@ def _cells(array: Array, dimensions: tuple[int, ...], symbols: tuple[str, ...]) 
     cells = [f"cell{d}'" for d in range(array.rank)]  # a prime: no symbol is spelt like this
     names = ", ".join(map(to_isl, symbols))
     prefix = f"[{names}] -> " if names else ""
-    inside = both(*(whole_extent(array, d, cells[d]) for d in dimensions)) or "true"
+    inside = isl_conjunction(*(whole_extent(array, d, cells[d]) for d in dimensions)) or "true"
     return isl.parse_set(f"{prefix}{{ {to_isl(array.name)}[{', '.join(cells)}] : {inside} }}")
 
 

@@ -90,7 +90,7 @@ def _most(program: Program, dependence: Dependence, loop: Loop, bad: isl.Map) ->
 # -- How far dependences run along a skewed loop: what makes a band of time and space permutable --
 
 @isl.guarded
-def shifts(
+def least_delays(
     program: Program, time: Mapping[str, str], space: Mapping[str, str | None], factor: int
 ) -> dict[str, int] | None:
     """The least delays with which no dependence runs backwards along `space + factor · time + delay`.

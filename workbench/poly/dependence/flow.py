@@ -15,7 +15,7 @@ from itertools import product
 
 from workbench.poly.dependence.flow_cache import Scene, sources, times_of
 from workbench.poly.dependence.precedence import Touched, same_iteration, surely_written
-from workbench.poly.dependence.promised import cells_of, meetings, promises
+from workbench.poly.dependence.promised import meetings, promised_cells, promises
 from workbench.poly.programs.program import Access, Dependence, DependenceKind, Program, ProgramStatement
 from workbench.poly.programs.tree import Loop
 from workbench.poly.sets import isl, unpack
@@ -100,7 +100,7 @@ def _touch(program: Program, statement: ProgramStatement, array: str) -> Touch |
 
 
 def _union(program: Program, accesses: tuple[Access, ...]) -> isl.Map | None:
-    return reduce(isl.Map.union, (cells_of(program, a) for a in accesses)) if accesses else None
+    return reduce(isl.Map.union, (promised_cells(program, a) for a in accesses)) if accesses else None
 
 
 def _memory_based(program: Program, array: str, source: Touch, target: Touch) -> Iterator[Dependence]:

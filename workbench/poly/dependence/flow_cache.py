@@ -16,7 +16,7 @@ from workbench.poly.dependence.piecewise_flow import last_writes
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.sets import isl
-from workbench.poly.time.timemap import components, instance, naive_tree
+from workbench.poly.time.timemap import instance, naive_tree, time_components
 from workbench.records import record
 
 Times = Mapping[str, Sequence[str]]
@@ -51,7 +51,7 @@ def times_of(program: Program, own: list[ProgramStatement]) -> Times:
 
 @lru_cache(maxsize=4096)
 def _time(program: Program, tree: Tree, statement: str) -> tuple[str, ...]:
-    return tuple(components(program, tree, statement))
+    return tuple(time_components(program, tree, statement))
 
 
 def sources(

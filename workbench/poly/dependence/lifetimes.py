@@ -71,7 +71,7 @@ def _not_dividing(apart: isl.Set) -> int | None:
     low, high = apart.dim_min_val(0), apart.dim_max_val(0)
     if not (low.is_int() and high.is_int()):
         return None
-    most = max(-unpack.integer(low), unpack.integer(high)) + 1
+    most = max(-unpack.python_int(low), unpack.python_int(high)) + 1
     if most > LARGEST:
         return None
     tried = range(2, min(most, TRIED))
@@ -82,7 +82,7 @@ def _extent(program: Program, array: str, position: int) -> int | None:
     touched = [isl.parse_map(a.relation).range() for s in program.statements for a in s.accesses if a.array == array]
     cells = reduce(isl.Set.union, touched).intersect_params(isl.parse_set(program.context))
     low, high = cells.dim_min_val(position), cells.dim_max_val(position)
-    return unpack.integer(high) - unpack.integer(low) + 1 if low.is_int() and high.is_int() else None
+    return unpack.python_int(high) - unpack.python_int(low) + 1 if low.is_int() and high.is_int() else None
 
 
 def _union(relations: list[isl.Map]) -> isl.UnionMap:

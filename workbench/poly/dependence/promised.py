@@ -7,7 +7,7 @@ from functools import reduce
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, substitute
 from workbench.lang.operator import Promise
-from workbench.poly.programs.affine import NotAffine, affine, pieces
+from workbench.poly.programs.affine import NotAffine, affine_text, pieces
 from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.sets import isl
 from workbench.poly.time.timemap import instance, prefix
@@ -21,7 +21,7 @@ def promises(program: Program, kind: str) -> dict[str, Promise]:
     return {} if definition is None else {p.tensor: p for p in definition.promises if p.kind == kind}
 
 
-def cells_of(program: Program, access: Access) -> isl.Map:
+def promised_cells(program: Program, access: Access) -> isl.Map:
     """The cells an access may touch, given what its index arrays are promised to hold."""
     cells = isl.parse_map(access.relation)
     ranges = promises(program, "in_range")
@@ -34,7 +34,7 @@ def cells_of(program: Program, access: Access) -> isl.Map:
 def _within(program: Program, cells: isl.Map, position: int, promise: Promise) -> isl.Map:
     values: dict[str, Expr] = {n: Const(v, INT64) for n, v in program.sizes.items()}
     try:
-        lower, upper = (affine(substitute(e, values)) for e in promise.arguments)
+        lower, upper = (affine_text(substitute(e, values)) for e in promise.arguments)
     except NotAffine:
         return cells
     rank = cells.dim(isl.dim.out)
@@ -59,7 +59,7 @@ def _meeting(
     program: Program, first: Touching, second: Touching, injective: dict[str, Promise]
 ) -> tuple[isl.Map, bool]:
     (s, a), (t, b) = first, second
-    pairs = cells_of(program, a).apply_range(cells_of(program, b).reverse())
+    pairs = promised_cells(program, a).apply_range(promised_cells(program, b).reverse())
     sure = not a.guarded and not b.guarded
     for left, right in zip(a.subscripts, b.subscripts, strict=True):
         if not _is_affine(left) or not _is_affine(right):
@@ -78,8 +78,8 @@ def _same_entry(
     primes = {d: Index(f"{d}'") for d in t.dims}
     values: dict[str, Expr] = {n: Const(v, INT64) for n, v in program.sizes.items()}
     try:
-        here = [affine(substitute(e, values)) for e in left.subscripts]
-        there = [affine(substitute(e, {**values, **primes})) for e in right.subscripts]
+        here = [affine_text(substitute(e, values)) for e in left.subscripts]
+        there = [affine_text(substitute(e, {**values, **primes})) for e in right.subscripts]
     except NotAffine:
         return None
     equal = " and ".join(f"{x} = {y}" for x, y in zip(here, there, strict=True))

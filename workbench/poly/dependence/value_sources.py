@@ -14,7 +14,7 @@ from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.sets import isl, unpack
 from workbench.poly.sets.names import to_isl
-from workbench.poly.time.timemap import components, instance, naive_tree
+from workbench.poly.time.timemap import instance, naive_tree, time_components
 from workbench.poly.time.timemap import prefix as prefix_of
 from workbench.records import record
 
@@ -274,7 +274,7 @@ def _times(program: Program, tree: Tree, sinks: list[Sink], writers: set[str]) -
     """Times of writers and sinks; outputs are read after everything."""
     times: dict[str, list[str]] = {}
     for s in program.statements:
-        own = components(program, tree, s.id)
+        own = time_components(program, tree, s.id)
         tuples = [s.id] if s.id in writers else []
         tuples += [tuple_of(x) for x in sinks if x.statement is not None and x.statement.id == s.id]
         inside = instance(s).partition("[")[2]

@@ -18,7 +18,7 @@ from workbench.errors import ScheduleError, unknown_name
 from workbench.poly.dependence.flow import dependences
 from workbench.poly.dependence.lockstep import out_of_lockstep
 from workbench.poly.programs.program import Dependence, Program
-from workbench.poly.programs.tree import Loop, Tree, at_once, leaves
+from workbench.poly.programs.tree import Loop, Tree, at_once, leaf_ids
 from workbench.poly.sets import isl
 from workbench.poly.sets.witness import Witness, witness
 from workbench.poly.time.barrier_order import ordered_by_barriers
@@ -87,7 +87,7 @@ def violations(
 
 def check_complete(program: Program, tree: Tree) -> None:
     """ScheduleError unless the tree holds every statement of the program exactly once."""
-    known, present = [s.id for s in program.statements], list(leaves(tree))
+    known, present = [s.id for s in program.statements], list(leaf_ids(tree))
     for s in present:
         if s not in known:
             raise ScheduleError(unknown_name("statement", s, known))

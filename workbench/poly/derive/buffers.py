@@ -98,7 +98,7 @@ def buffer(
     with these subscripts use the buffer.  ScheduleError if the users do not allow it.
     """
     part = [program.statement(s) for s in users]
-    touches = [(s, a) for s in part for a in s.accesses if a.array == array and (cell is None or reads(a, cell))]
+    touches = [(s, a) for s in part for a in s.accesses if a.array == array and (cell is None or is_read_at(a, cell))]
     _exact(array, touches)
     place = replace(_place(program, tree, array, depth, name, touches), only=cell)
     cells = place.around.cells(touches)
@@ -152,7 +152,7 @@ def _hint(touches: list[tuple[ProgramStatement, Access]], dimension: int) -> str
     return f"{touches[0][1].array.lower()}{dimension}"
 
 
-def reads(access: Access, cell: Cell) -> bool:
+def is_read_at(access: Access, cell: Cell) -> bool:
     """Whether an access is a read with these subscripts, other than of what an update adds to."""
     return access.kind == "read" and not access.accumulates and access.subscripts == cell
 

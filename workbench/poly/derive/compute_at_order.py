@@ -15,7 +15,7 @@ from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.regions.regions import Around
 from workbench.poly.sets import isl, unpack
-from workbench.poly.sets.ast_expressions import expression
+from workbench.poly.sets.ast_expressions import language_expression
 
 Rows = dict[str, tuple[Expr, ...]]
 
@@ -98,7 +98,7 @@ def _written(value: isl.PwAff, names: dict[str, str], s: ProgramStatement) -> Ex
     domain = value.domain()
     whole = unpack.affine_pieces(value.gist(domain))
     build = isl.AstBuild.from_context(isl.Set.universe(domain.get_space()))
-    exprs = tuple(expression(build.expr_from_pw_aff(piece), names) for piece in whole)
+    exprs = tuple(language_expression(build.expr_from_pw_aff(piece), names) for piece in whole)
     if len(exprs) == 1:
         return exprs[0]
     for name, together in (("max", isl.PwAff.max), ("min", isl.PwAff.min)):

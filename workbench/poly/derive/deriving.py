@@ -11,7 +11,7 @@ from workbench.lang.expr import Expr
 from workbench.lang.operator import Monoid
 from workbench.poly.programs.access import Space, access, distinct_reads
 from workbench.poly.programs.program import Access, Array, Part, Program, ProgramStatement, StatementKind
-from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, serial
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, all_serial
 from workbench.poly.sets import isl
 from workbench.poly.sets.names import to_isl
 from workbench.poly.time.timemap import prefix
@@ -82,7 +82,7 @@ def derive(
     program: Program, statements: tuple[ProgramStatement, ...], arrays: Mapping[str, Array], reference: Tree
 ) -> Program:
     """The program of these statements in the order of `reference` (its loops serial)."""
-    order, known = serial(reference), {s.id for s in program.statements}
+    order, known = all_serial(reference), {s.id for s in program.statements}
     # What a step before made is, seen from there on, a statement like any other.
     statements = tuple(_settled(s) if s.id in known else s for s in statements)
     said = [*(s.digest for s in statements), *(f"{n}: {_said(a)}" for n, a in arrays.items()), _order(order)]

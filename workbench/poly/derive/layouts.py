@@ -12,7 +12,7 @@ from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, integer, substitute, transform
 from workbench.poly.dependence.bounds import box
 from workbench.poly.derive.deriving import Body, body_of, changed
-from workbench.poly.programs.affine import NotAffine, affine
+from workbench.poly.programs.affine import NotAffine, affine_text
 from workbench.poly.programs.binding import row_major
 from workbench.poly.programs.program import Array, Program, ProgramStatement
 from workbench.poly.regions.boxes import written
@@ -55,7 +55,7 @@ def cell_names(array: Array) -> tuple[str, ...]:
 
 
 @isl.guarded
-def relaid(program: Program, array: Array, layout: Layout) -> tuple[Array, tuple[ProgramStatement, ...]]:
+def with_other_layout(program: Program, array: Array, layout: Layout) -> tuple[Array, tuple[ProgramStatement, ...]]:
     """The array with its cells under other coordinates, and every statement that touches it changed."""
     lower, extent = _ends(program, array, layout)
     times = array.times
@@ -111,7 +111,7 @@ def _relation(program: Program, names: tuple[str, ...], coordinates: tuple[Expr,
     spelt = {name: f"x{i}'" for i, name in enumerate(names)}  # a size may have the name of a coordinate
     renamed: dict[str, Expr] = {name: Index(own) for name, own in spelt.items()}
     try:
-        places = ", ".join(affine(substitute(e, renamed)) for e in coordinates)
+        places = ", ".join(affine_text(substitute(e, renamed)) for e in coordinates)
     except NotAffine as error:
         raise ScheduleError("a coordinate is not affine: products and divisors must be numbers") from error
     return isl.parse_map(f"{prefix(program)}{{ [{', '.join(spelt.values())}] -> [{places}] }}")
@@ -130,7 +130,7 @@ def is_injective(program: Program, array: Array, layout: Layout) -> bool:
     return bool(_relation(program, (*times, *layout.names), coordinates).intersect_domain(cells).is_injective())
 
 
-def folded(array: Array, dimension: int, size: int) -> Layout:
+def with_folded_storage(array: Array, dimension: int, size: int) -> Layout:
     """The layout that keeps one dimension modulo a size."""
     names = cell_names(array)
     cell: list[Expr] = [Index(n) for n in names]

@@ -9,7 +9,7 @@ from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Binary, Const, Expr, integer, substitute
 from workbench.poly.derive.layouts import Cell, redirected
-from workbench.poly.programs.affine import NotAffine, affine
+from workbench.poly.programs.affine import NotAffine, affine_text
 from workbench.poly.programs.program import Array, Program, ProgramStatement
 from workbench.poly.programs.tree import Tree, path
 from workbench.poly.regions.boxes import coordinate
@@ -75,7 +75,7 @@ def _same(program: Program, own: ProgramStatement, iteration: Expr, named: Expr)
     if first == second:
         return True
     try:
-        differing = f"{affine(first)} != {affine(second)}"
+        differing = f"{affine_text(first)} != {affine_text(second)}"
     except NotAffine:
         return False
     instances = isl.parse_set(f"{prefix(program)}{{ {instance(own)} : {differing} }}")

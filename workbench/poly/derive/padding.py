@@ -12,7 +12,7 @@ from workbench.lang.expr import Binary, Const, Expr, Read, index_names
 from workbench.poly.derive.deriving import Body, body_of, fresh_ids, fresh_name, statement
 from workbench.poly.derive.filling import Number, fits, neutral_filling
 from workbench.poly.derive.partitioning import Tiles
-from workbench.poly.programs.affine import NotAffine, affine
+from workbench.poly.programs.affine import NotAffine, affine_text
 from workbench.poly.programs.program import Access, Array, Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.sets import isl, unpack
@@ -35,7 +35,7 @@ class Padded:
 
 
 @isl.guarded
-def padded(program: Program, tree: Tree, ids: tuple[str, ...], depth: int) -> Padded:
+def with_tiles_filled(program: Program, tree: Tree, ids: tuple[str, ...], depth: int) -> Padded:
     """Every tile below `depth` loops full, for the statements (ids) that compute there.
 
     What an added instance reads holds an element that makes its contribution neutral; ScheduleError where that cannot
@@ -105,7 +105,7 @@ def _stay_inside(program: Program, own: ProgramStatement, more: isl.Set) -> None
 def _relation(program: Program, own: ProgramStatement, access: Access) -> isl.Map:
     """The access of every instance there could be."""
     try:
-        cell = ", ".join(affine(e) for e in access.subscripts)
+        cell = ", ".join(affine_text(e) for e in access.subscripts)
     except NotAffine as error:
         where = f"{own.name} touches {access.array} at a cell that a condition chooses"
         raise ScheduleError(f"{where}: partition it first") from error
@@ -228,7 +228,7 @@ def _beyond_ends(program: Program, array: Array, position: int, cells: isl.Set) 
     first, count = array.lower[position], array.extent[position]
     found = []
     try:
-        ends = affine(first), affine(Binary("+", _sum(first, -1), count, INT64))
+        ends = affine_text(first), affine_text(Binary("+", _sum(first, -1), count, INT64))
     except NotAffine as error:
         raise ScheduleError(f"{array.name} has extents that are not affine: give the sizes values") from error
     for end in ends:
@@ -237,7 +237,7 @@ def _beyond_ends(program: Program, array: Array, position: int, cells: isl.Set) 
     low, high = found[0].dim_min_val(0), found[1].dim_max_val(0)
     if not (low.is_int() and high.is_int()):
         raise ScheduleError(f"full tiles reach beyond {array.name} by a number that has no bound")
-    return max(0, -unpack.integer(low)), max(0, unpack.integer(high))
+    return max(0, -unpack.python_int(low)), max(0, unpack.python_int(high))
 
 
 def _sum(value: Expr, number: int) -> Expr:

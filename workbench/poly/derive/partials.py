@@ -50,7 +50,7 @@ def adds_up(program: Program, tree: Tree, user: ProgramStatement, depth: int) ->
 
 
 @isl.guarded
-def partials(
+def with_partials(
     program: Program, tree: Tree, user: ProgramStatement, depth: int, names: Mapping[str, str]
 ) -> Partials:
     """Partial results of an update for each iteration of the `depth` loops around it, in arrays of these names."""

@@ -15,7 +15,7 @@ from workbench.poly.time.timemap import domain_of, instance, prefix, row, row_te
 
 
 @isl.guarded
-def chosen(program: Program, own: ProgramStatement, condition: Expr) -> isl.Set:
+def chosen_instances(program: Program, own: ProgramStatement, condition: Expr) -> isl.Set:
     """The instances of a statement for which a condition over its dims and the sizes holds."""
     text, exact = guard(condition)
     if not exact:
@@ -27,7 +27,7 @@ def chosen(program: Program, own: ProgramStatement, condition: Expr) -> isl.Set:
 @isl.guarded
 def never(program: Program, own: ProgramStatement, condition: Expr) -> bool:
     """Whether a condition over its dims and the sizes holds for no instance of a statement."""
-    return chosen(program, own, condition).intersect_params(isl.parse_set(program.context)).is_empty()
+    return chosen_instances(program, own, condition).intersect_params(isl.parse_set(program.context)).is_empty()
 
 
 @isl.guarded
@@ -78,7 +78,7 @@ def with_full_tiles(program: Program, tree: Tree, ids: tuple[str, ...], depth: i
 
 
 @isl.guarded
-def alone(
+def separate_instances(
     program: Program, tree: Tree, some: tuple[str, ...], every: tuple[str, ...], depth: int
 ) -> dict[str, isl.Set]:
     """The instances of some statements in those iterations of `depth` loops in which none of the others has any."""

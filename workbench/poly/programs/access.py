@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from workbench.lang.expr import Binary, Expr, Read, Select, children
-from workbench.poly.programs.affine import ALWAYS, NotAffine, affine, both, guard, pieces
+from workbench.poly.programs.affine import ALWAYS, NotAffine, affine_text, guard, isl_conjunction, pieces
 from workbench.poly.programs.program import Access, AccessKind, Array
 from workbench.poly.sets import isl
 from workbench.poly.sets.names import to_isl
@@ -38,7 +38,7 @@ class Space:
         if self.given:
             bare = isl.parse_map(f"{self.prefix}{{ {self.tuple} -> {target}{_such_that(conditions)} }}")
             return isl.text_of(bare.intersect_domain(isl.parse_set(self.given)))
-        text = f"{self.prefix}{{ {self.tuple} -> {target}{_such_that(both(self.constraints, conditions))} }}"
+        text = f"{self.prefix}{{ {self.tuple} -> {target}{_such_that(isl_conjunction(self.constraints, conditions))} }}"
         bare = isl.parse_map(f"{self.prefix}{{ {self.tuple} -> {target}{_such_that(conditions)} }}")
         return isl.remember(text, bare.intersect_domain(isl.parse_set(self.domain)))
 
@@ -103,7 +103,7 @@ def access(
         text, known = guard(condition, holds=holds)
         conditions.append(text)
         certain = certain and known
-    relation = space.relation(f"{to_isl(array.name)}[{', '.join(cells)}]", both(*conditions))
+    relation = space.relation(f"{to_isl(array.name)}[{', '.join(cells)}]", isl_conjunction(*conditions))
     return Access(array.name, kind, relation, subscripts, exact and certain, not certain, accumulates)
 
 
@@ -117,13 +117,13 @@ def _subscript(position: int, subscript: Expr, array: Array) -> tuple[str, str, 
     if len(cases) == 1 and cases[0][0] == ALWAYS:
         return cases[0][1], ALWAYS, True
     free = f"cell{position}'"
-    return free, "(" + " or ".join(f"({both(c, f'{free} = {a}')})" for c, a in cases) + ")", True
+    return free, "(" + " or ".join(f"({isl_conjunction(c, f'{free} = {a}')})" for c, a in cases) + ")", True
 
 
 def whole_extent(array: Array, dimension: int, coordinate: str) -> str:
     """`lower <= coordinate < lower + extent`, or no condition where the extent is not affine."""
     try:
-        lower = affine(array.lower[dimension])
-        return f"{lower} <= {coordinate} < {lower} + {affine(array.extent[dimension])}"
+        lower = affine_text(array.lower[dimension])
+        return f"{lower} <= {coordinate} < {lower} + {affine_text(array.extent[dimension])}"
     except NotAffine:
         return ALWAYS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.lang.algebra.normal_form import polynomial
-from workbench.lang.algebra.polynomial import ZERO, Polynomial, split
+from workbench.lang.algebra.polynomial import ZERO, Polynomial, split_linear
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Expr, Index
 from workbench.poly.programs.program import Array
@@ -17,10 +17,10 @@ def address(array: Array, subscripts: tuple[Expr, ...]) -> Polynomial:
     return offset
 
 
-def step_of(array: Array, subscripts: tuple[Expr, ...], variable: str) -> Polynomial | None:
+def address_step(array: Array, subscripts: tuple[Expr, ...], variable: str) -> Polynomial | None:
     """Elements between the cells of neighbouring values of a variable: a number, or a polynomial in the sizes.
 
     None where they are not the same at every value (a gather, `i / 2`, `i * j`).
     """
-    parts = split(address(array, subscripts), Index(variable, INT64))
+    parts = split_linear(address(array, subscripts), Index(variable, INT64))
     return None if parts is None or parts[0].indices else parts[0]

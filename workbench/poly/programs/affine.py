@@ -48,7 +48,7 @@ class NotAffine(Exception):
         self.blame = blame
 
 
-def affine(expr: Expr) -> str:
+def affine_text(expr: Expr) -> str:
     """isl text of a quasi-affine expression without cases; raises `NotAffine`."""
     cases = pieces(expr)
     if len(cases) != 1 or cases[0][0] != ALWAYS:
@@ -56,13 +56,13 @@ def affine(expr: Expr) -> str:
     return cases[0][1]
 
 
-def both(*conditions: str) -> str:
+def isl_conjunction(*conditions: str) -> str:
     """Conjunction of isl conditions (an empty text is always true)."""
     kept = [c for c in dict.fromkeys(conditions) if c != ALWAYS]
     return NEVER if NEVER in kept else " and ".join(kept)
 
 
-def either(*conditions: str) -> str:
+def isl_disjunction(*conditions: str) -> str:
     """Disjunction of isl conditions."""
     kept = [c for c in dict.fromkeys(conditions) if c != NEVER]
     if ALWAYS in kept:
@@ -118,7 +118,7 @@ def _map1(write: Callable[[str], str], operand: Expr) -> Pieces:
 
 
 def _map2(write: Callable[[str, str], str], left: Expr, right: Expr) -> Pieces:
-    cases = tuple((both(c, d), write(a, b)) for (c, a), (d, b) in product(pieces(left), pieces(right)))
+    cases = tuple((isl_conjunction(c, d), write(a, b)) for (c, a), (d, b) in product(pieces(left), pieces(right)))
     if len(cases) > MAX_PIECES:
         raise NotAffine(left)
     return cases
@@ -128,7 +128,7 @@ def _extremum(name: str, arguments: tuple[Expr, ...]) -> Pieces:
     cases = pieces(arguments[0])
     for argument in arguments[1:]:
         cases = tuple(
-            (both(c, d), f"{name}({a}, {b})") for (c, a), (d, b) in product(cases, pieces(argument))
+            (isl_conjunction(c, d), f"{name}({a}, {b})") for (c, a), (d, b) in product(cases, pieces(argument))
         )
     if len(cases) > MAX_PIECES:
         raise NotAffine(arguments[0])
@@ -173,8 +173,8 @@ def _cases(condition: Expr, then: Expr, otherwise: Expr, expr: Expr) -> Pieces:
     no, _ = guard(condition, holds=False)
     if not exact:
         raise NotAffine(expr)
-    cases = tuple((both(yes, c), a) for c, a in pieces(then)) + tuple(
-        (both(no, c), a) for c, a in pieces(otherwise)
+    cases = tuple((isl_conjunction(yes, c), a) for c, a in pieces(then)) + tuple(
+        (isl_conjunction(no, c), a) for c, a in pieces(otherwise)
     )
     if len(cases) > MAX_PIECES:
         raise NotAffine(expr)
@@ -218,7 +218,7 @@ def guard(expr: Expr, *, holds: bool = True) -> tuple[str, bool]:
 def _connective(op: str, left: Expr, right: Expr, holds: bool) -> tuple[str, bool]:
     a, a_exact = guard(left, holds=holds)
     b, b_exact = guard(right, holds=holds)
-    join = both if (op == "&&") == holds else either
+    join = isl_conjunction if (op == "&&") == holds else isl_disjunction
     return join(a, b), a_exact and b_exact
 
 
@@ -227,7 +227,7 @@ def _selected(condition: Expr, then: Expr, otherwise: Expr, holds: bool) -> tupl
     no, _ = guard(condition, holds=False)
     a, a_exact = guard(then, holds=holds)
     b, b_exact = guard(otherwise, holds=holds)
-    return either(both(yes, a), both(no, b)), exact and a_exact and b_exact
+    return isl_disjunction(isl_conjunction(yes, a), isl_conjunction(no, b)), exact and a_exact and b_exact
 
 
 def _comparison(op: str, left: Expr, right: Expr, holds: bool) -> tuple[str, bool]:
@@ -239,7 +239,7 @@ def _comparison(op: str, left: Expr, right: Expr, holds: bool) -> tuple[str, boo
     sign = ("=" if op == "==" else op) if holds else NEGATED[op]
     try:
         cases = product(pieces(left), pieces(right))
-        return either(*(both(c, d, f"{a} {sign} {b}") for (c, a), (d, b) in cases)), True
+        return isl_disjunction(*(isl_conjunction(c, d, f"{a} {sign} {b}") for (c, a), (d, b) in cases)), True
     except NotAffine:
         return (ALWAYS, False)
 

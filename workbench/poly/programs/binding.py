@@ -12,7 +12,7 @@ from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size, transform
 from workbench.lang.operator import Condition, Operator, Tensor
-from workbench.poly.programs.affine import NEVER, NotAffine, affine, both, guard
+from workbench.poly.programs.affine import NEVER, NotAffine, affine_text, guard, isl_conjunction
 from workbench.poly.programs.program import Array
 from workbench.poly.sets.names import to_isl
 from workbench.records import record
@@ -104,14 +104,14 @@ def given_sizes(sizes: Any, symbols: Mapping[str, int]) -> dict[str, int]:
 def context(bound: Bound) -> str:
     """The parameter set: sizes are >= 0, conditions hold where they are affine."""
     parts = [f"{to_isl(n)} >= 0" for n in bound.symbols if n in bound.op.size_names]
-    for condition in conditions(bound):
+    for condition in open_conditions(bound):
         text, exact = guard(condition.expr)
         if exact:
             parts.append(text)
-    return f"{bound.prefix}{{ : {both(*parts)} }}"
+    return f"{bound.prefix}{{ : {isl_conjunction(*parts)} }}"
 
 
-def conditions(bound: Bound) -> tuple[Condition, ...]:
+def open_conditions(bound: Bound) -> tuple[Condition, ...]:
     """The operator's conditions that the given sizes do not settle; LoweringError if one is false."""
     left = []
     for condition in bound.op.conditions:
@@ -191,7 +191,7 @@ def row_major(extent: tuple[Expr, ...]) -> tuple[Expr, ...]:
 def affine_or_refuse(bound: Bound, expr: Expr, where: str) -> str:
     """isl text of a bound; LoweringError with advice when it is not affine."""
     try:
-        return affine(expr)
+        return affine_text(expr)
     except NotAffine as error:
         bound.refuse(error, where, always=True)
         raise

@@ -7,7 +7,7 @@ from workbench.lang.dtypes import BOOL, INT32, INT64
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Select, children, rebuild, size_names, walk
 from workbench.lang.operator import Range, Statement
 from workbench.poly.programs.access import Guards, Space, access, distinct_reads
-from workbench.poly.programs.affine import ALWAYS, NotAffine, both, guard, pieces
+from workbench.poly.programs.affine import ALWAYS, NotAffine, guard, isl_conjunction, pieces
 from workbench.poly.programs.binding import Bound, affine_or_refuse
 from workbench.poly.programs.program import Access, AccessKind, Array, ProgramStatement, StatementKind
 from workbench.poly.sets import isl
@@ -33,7 +33,7 @@ class Lowered:
         bind, statement = self.bound.bind, self.statement
         space = self._space(statement.ranges)
         targets = tuple((t.tensor, tuple(bind(e) for e in t.subscripts)) for t in statement.targets)
-        values = tuple(decided(bind(v), space) for v in statement.values)
+        values = tuple(_decided(bind(v), space) for v in statement.values)
         found = self._reads(space, (*(e for _, subscripts in targets for e in subscripts), *values))
         if statement.reduction is not None:
             found += [self._access(space, t, "read", e, accumulates=True) for t, e in targets]
@@ -86,14 +86,14 @@ class Lowered:
     def _space(self, ranges: tuple[Range, ...]) -> Space:
         """The instances; indices the bounds mention but `ranges` lacks are quantified away."""
         named = {r.index for r in ranges}
-        constraints = both(*(self._range(r) for r in ranges))
+        constraints = isl_conjunction(*(self._range(r) for r in ranges))
         hidden = _mentioned(ranges, self.statement) - named
         if hidden:
             others = [r for r in self.statement.ranges if r.index in hidden]
-            inner = both(*(self._range(r) for r in others), constraints)
+            inner = isl_conjunction(*(self._range(r) for r in others), constraints)
             constraints = f"exists ({', '.join(to_isl(r.index) for r in others)} : {inner})"
         if self.statement.condition is not None:
-            constraints = both(constraints, f"({self._condition(self.statement.condition)})")
+            constraints = isl_conjunction(constraints, f"({self._condition(self.statement.condition)})")
         return Space(
             self.bound.prefix, f"{self.id}[{', '.join(to_isl(r.index) for r in ranges)}]", constraints
         )
@@ -113,7 +113,7 @@ class Lowered:
         lowers = [affine_or_refuse(self.bound, e, where) for e in _operands(self.bound.shape(r.lower), "max")]
         uppers = [affine_or_refuse(self.bound, e, where) for e in _operands(self.bound.shape(r.upper), "min")]
         rest = [f"{index} >= {a}" for a in lowers[1:]] + [f"{index} < {a}" for a in uppers[1:]]
-        return both(f"{lowers[0]} <= {index} < {uppers[0]}", *rest)
+        return isl_conjunction(f"{lowers[0]} <= {index} < {uppers[0]}", *rest)
 
     def _reads(self, space: Space, roots: tuple[Expr, ...]) -> list[Access]:
         return [self._access(space, tensor, "read", e, guards) for tensor, e, guards in distinct_reads(roots)]
@@ -179,28 +179,28 @@ def _operands(expr: Expr, name: str) -> tuple[Expr, ...]:
 
 # -- Conditions that the domain decides: a choice between values that is always made alike is no choice --
 
-def decided(expr: Expr, space: Space) -> Expr:
+def _decided(expr: Expr, space: Space) -> Expr:
     """The expression without choices and conjuncts that all instances of the space decide alike.
 
     `0 <= x && x < N ? A(x) : 0` becomes `A(x)` where x is in 0:N, and loses one comparison where x is in 0:N + 2.
     """
     if not any(isinstance(node, Select) for node in walk(expr)):
         return expr
-    return _decided(expr, space, isl.parse_set(space.domain))
+    return _decided_where(expr, space, isl.parse_set(space.domain))
 
 
-def _decided(expr: Expr, space: Space, where: isl.Set) -> Expr:
+def _decided_where(expr: Expr, space: Space, where: isl.Set) -> Expr:
     """The expression as it is for these instances."""
     match expr:
         case Select(condition, then, otherwise, dtype):
             yes, no = (_part(condition, space, where, holds=h) for h in (True, False))
             if no.is_empty():
-                return _typed(_decided(then, space, where), expr)
+                return _typed(_decided_where(then, space, where), expr)
             if yes.is_empty():
-                return _typed(_decided(otherwise, space, where), expr)
+                return _typed(_decided_where(otherwise, space, where), expr)
             condition = _condition(condition, space, where)
-            return Select(condition, _decided(then, space, yes), _decided(otherwise, space, no), dtype)
-    return rebuild(expr, tuple(_decided(e, space, where) for e in children(expr)))
+            return Select(condition, _decided_where(then, space, yes), _decided_where(otherwise, space, no), dtype)
+    return rebuild(expr, tuple(_decided_where(e, space, where) for e in children(expr)))
 
 
 def _condition(expr: Expr, space: Space, where: isl.Set) -> Expr:
@@ -214,7 +214,7 @@ def _condition(expr: Expr, space: Space, where: isl.Set) -> Expr:
             return left if isinstance(right, Const) and right.value else Binary("&&", left, right, BOOL)
     if _part(expr, space, where, holds=False).is_empty():
         return Const(True, BOOL)
-    return rebuild(expr, tuple(_decided(e, space, where) for e in children(expr)))
+    return rebuild(expr, tuple(_decided_where(e, space, where) for e in children(expr)))
 
 
 def _part(condition: Expr, space: Space, where: isl.Set, *, holds: bool) -> isl.Set:

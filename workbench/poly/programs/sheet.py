@@ -11,7 +11,7 @@ from workbench.lang.expr import Expr
 from workbench.lang.operator import Monoid
 from workbench.lang.printing.printer import show
 from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree
-from workbench.poly.sets.names import said
+from workbench.poly.sets.names import user_text
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _access(access: Access) -> str:
 
 def _constraints(text: str) -> str:
     """What stands after the colon of isl text."""
-    return said(text.partition(" : ")[2].removesuffix(" }")) if " : " in text else ""
+    return user_text(text.partition(" : ")[2].removesuffix(" }")) if " : " in text else ""
 
 
 def _order(program: Program, item: Nest | str, depth: int) -> Iterator[str]:

@@ -10,8 +10,8 @@ from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.lang.expr import Expr
 from workbench.poly.programs.program import Program
 from workbench.poly.sets import isl
-from workbench.poly.sets.ast_expressions import expression
-from workbench.poly.sets.names import said
+from workbench.poly.sets.ast_expressions import language_expression
+from workbench.poly.sets.names import user_text
 from workbench.poly.sets.witness import fix_sizes
 from workbench.records import record
 
@@ -47,7 +47,7 @@ class SizeSet:
         """The set as a condition on the symbols; bound sizes do not stand in it."""
         sizes = isl.parse_set(self.text)
         build = isl.AstBuild.from_context(isl.parse_set("{ : }"))
-        return expression(build.expr_from_set(sizes.remove_redundancies()), {})
+        return language_expression(build.expr_from_set(sizes.remove_redundancies()), {})
 
     @isl.guarded
     def __bool__(self) -> bool:
@@ -89,4 +89,4 @@ def _readable(conditions: str) -> str:
     text = re.sub(r"(?<![\w.])(-?\d+) <(?!=)", lambda m: f"{int(m[1]) + 1} ≤", text)
     text = re.sub(r"< (-?\d+)\b", lambda m: f"≤ {int(m[1]) - 1}", text)
     text = text.replace("<=", "≤").replace(">=", "≥")
-    return said(text)
+    return user_text(text)

@@ -86,16 +86,16 @@ def at_once(kind: LoopKind) -> bool:
     return kind == "parallel" or kind in AXES
 
 
-def leaves(tree: Tree) -> Iterator[str]:
+def leaf_ids(tree: Tree) -> Iterator[str]:
     """The id at each leaf, in order: a malformed tree has a statement more than once."""
     match tree:
         case Leaf(s):
             yield s
         case Band(_, child) | Mark(_, child):
-            yield from leaves(child)
+            yield from leaf_ids(child)
         case Sequence(children):
             for child in children:
-                yield from leaves(child)
+                yield from leaf_ids(child)
 
 
 def statements(tree: Tree) -> tuple[str, ...]:
@@ -164,15 +164,15 @@ def marked(tree: Tree, kind: type[Annotation]) -> frozenset[str]:
             return frozenset()
 
 
-def serial(tree: Tree) -> Tree:
+def all_serial(tree: Tree) -> Tree:
     """The tree with every loop serial."""
     match tree:
         case Band(own, child):
-            return Band(tuple(replace(x, kind="serial") for x in own), serial(child))
+            return Band(tuple(replace(x, kind="serial") for x in own), all_serial(child))
         case Mark(note, child):
-            return Mark(note, serial(child))
+            return Mark(note, all_serial(child))
         case Sequence(children):
-            return Sequence(tuple(map(serial, children)))
+            return Sequence(tuple(map(all_serial, children)))
         case Leaf():
             return tree
 

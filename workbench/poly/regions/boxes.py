@@ -7,7 +7,7 @@ from workbench.lang.expr import Const, Expr
 from workbench.poly.programs.program import Array, Program
 from workbench.poly.programs.tree import Loop
 from workbench.poly.sets import isl, unpack
-from workbench.poly.sets.ast_expressions import expression
+from workbench.poly.sets.ast_expressions import language_expression
 
 Kept = tuple[int, Expr, Expr]
 
@@ -87,7 +87,7 @@ def _most(program: Program, values: isl.Set, times: list[str]) -> Expr:
     """The largest of some numbers: a constant if there is one for all sizes, else an expression over the sizes."""
     top = values.project_out(isl.dim.param, 0, values.dim(isl.dim.param)).dim_max_val(0)
     if top.is_int():
-        return Const(unpack.integer(top), INT64)
+        return Const(unpack.python_int(top), INT64)
     for name in times:
         values = values.project_out(isl.dim.param, values.find_dim_by_name(isl.dim.param, name), 1)
     return written(values.dim_max(0), isl.parse_set(program.context), {})
@@ -97,4 +97,4 @@ def written(function: isl.PwAff, context: isl.Set, variables: dict[str, str]) ->
     """A function of the parameters as an expression; `variables` are parameters that stand for loops."""
     function = function.gist(context).coalesce()
     build = isl.AstBuild.from_context(context)
-    return expression(build.expr_from_pw_aff(function), variables)
+    return language_expression(build.expr_from_pw_aff(function), variables)

@@ -26,7 +26,7 @@ def extent(program: Program, statement: str, dim: str) -> int | None:
     low, high = domain.dim_min_val(position), domain.dim_max_val(position)
     if not (low.is_int() and high.is_int()):
         return None
-    return unpack.integer(high) - unpack.integer(low) + 1
+    return unpack.python_int(high) - unpack.python_int(low) + 1
 
 
 @lru_cache(maxsize=4096)
@@ -115,7 +115,7 @@ def row_range(program: Program, loop: Loop) -> tuple[int, int] | None:
             found.append((values.dim_min_val(0), values.dim_max_val(0)))
     if not found or not all(low.is_int() and high.is_int() for low, high in found):
         return None
-    return min(unpack.integer(low) for low, _ in found), max(unpack.integer(high) for _, high in found)
+    return min(unpack.python_int(low) for low, _ in found), max(unpack.python_int(high) for _, high in found)
 
 
 # -- Where a statement's dims end, for domains that are boxes from 0 on --

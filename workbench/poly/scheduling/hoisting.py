@@ -13,7 +13,7 @@ from functools import reduce
 from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, index_names, substitute
-from workbench.poly.programs.affine import affine
+from workbench.poly.programs.affine import affine_text
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
 from workbench.poly.sets import isl
@@ -121,7 +121,7 @@ def _leaves(program: Program, loop: Loop, part: Tree, others: list[Tree], wrong:
     own = [row(loop, program.statement(s), program) for s in statements(part)]
     if any(index_names(r) for r in own) or len({simplify(r) for r in own}) != 1:
         return False
-    place = affine(own[0])
+    place = affine_text(own[0])
     return not any(_beyond(program, loop, s, wrong, place) for other in others for s in statements(other))
 
 

@@ -171,9 +171,10 @@ class _Reader:
         aff = unpack.single_aff(pw_aff)
         dims = [Index(d, INT64) for d in statement.dims]
         symbols = [Size(from_isl(s), INT64) for s in unpack.parameter_names(aff)]
-        terms = unpack.coefficients(aff, isl.dim.in_, dims) + unpack.coefficients(aff, isl.dim.param, symbols)
+        own = unpack.affine_coefficients(aff, isl.dim.in_, dims)
+        terms = own + unpack.affine_coefficients(aff, isl.dim.param, symbols)
         linear = Polynomial({(part,): factor for part, factor in terms})
-        return expression(linear + unpack.integer(aff.get_constant_val()))
+        return expression(linear + unpack.python_int(aff.get_constant_val()))
 
 
 def _named(tree: Tree, taken: frozenset[str]) -> Tree:

@@ -29,7 +29,7 @@ CONNECTIVE = {OP.and_: "&&", OP.and_then: "&&", OP.or_: "||", OP.or_else: "||"}
 EXTREMUM = {OP.min: "min", OP.max: "max"}
 
 
-def expression(node: isl.AstExpr, variables: Mapping[str, str]) -> Expr:
+def language_expression(node: isl.AstExpr, variables: Mapping[str, str]) -> Expr:
     """The expression in normal form; `variables` maps isl's iterators to loop variables, other names are
     sizes.
     """
@@ -40,7 +40,7 @@ def expression(node: isl.AstExpr, variables: Mapping[str, str]) -> Expr:
 def _convert(node: isl.AstExpr, variables: Mapping[str, str]) -> Expr:
     kind = node.get_type()
     if kind == isl.ast_expr_type.int:
-        return Const(unpack.integer(node.get_val()), INT64)
+        return Const(unpack.python_int(node.get_val()), INT64)
     if kind == isl.ast_expr_type.id:
         name = node.get_id().get_name()
         return Index(variables[name], INT64) if name in variables else Size(from_isl(name), INT64)

@@ -34,7 +34,7 @@ def from_isl(name: str) -> str:
     return name[:-1] if name.endswith("_") and _reserved(name) else name
 
 
-def said(text: str) -> str:
+def user_text(text: str) -> str:
     """A text of isl's with the user's names.
 
     >>> said("mod_ >= 0 and c0_ < N")

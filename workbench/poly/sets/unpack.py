@@ -33,7 +33,7 @@ def pw_affs(union: isl.UnionPwAff) -> list[isl.PwAff]:
 
 def single_aff(function: isl.PwAff) -> Any:
     """The only piece of a piecewise affine function; an error when it has several."""
-    pieces = collect(function.foreach_piece, lambda _, aff: aff)
+    pieces = foreach_results(function.foreach_piece, lambda _, aff: aff)
     if len(pieces) != 1:
         raise WorkbenchError(f"expected one affine piece, got {function}")
     return pieces[0]
@@ -41,7 +41,7 @@ def single_aff(function: isl.PwAff) -> Any:
 
 def affine_pieces(function: isl.PwAff) -> list[isl.PwAff]:
     """The pieces of a piecewise affine function, each continued everywhere."""
-    found = collect(function.foreach_piece, lambda _, aff: isl.PwAff.from_aff(aff))
+    found = foreach_results(function.foreach_piece, lambda _, aff: isl.PwAff.from_aff(aff))
     return list({str(piece): piece for piece in found}.values())
 
 
@@ -50,9 +50,9 @@ def parameter_names(aff: Any) -> list[str]:
     return [aff.get_dim_name(isl.dim.param, i) for i in range(aff.dim(isl.dim.param))]
 
 
-def coefficients(aff: Any, kind: Any, atoms: list[R]) -> list[tuple[R, int]]:
+def affine_coefficients(aff: Any, kind: Any, atoms: list[R]) -> list[tuple[R, int]]:
     """Atoms with their nonzero integer coefficients in an affine function."""
-    found = [(atom, integer(aff.get_coefficient_val(kind, i))) for i, atom in enumerate(atoms)]
+    found = [(atom, python_int(aff.get_coefficient_val(kind, i))) for i, atom in enumerate(atoms)]
     return [(atom, factor) for atom, factor in found if factor]
 
 
@@ -77,7 +77,7 @@ def operands(expr: isl.AstExpr) -> list[isl.AstExpr]:
     return [expr.get_op_arg(i) for i in range(expr.get_op_n_arg())]
 
 
-def collect(each: Callable[..., Any], convert: Callable[..., R]) -> list[R]:
+def foreach_results(each: Callable[..., Any], convert: Callable[..., R]) -> list[R]:
     """Run one of isl's `foreach_*` with exceptions kept: isl itself would print and lose them.
 
     `each` is the bound isl method, `convert` is applied to every element.
@@ -98,7 +98,7 @@ def collect(each: Callable[..., Any], convert: Callable[..., R]) -> list[R]:
     return results
 
 
-def integer(value: Any) -> int:
+def python_int(value: Any) -> int:
     """A Python int from an isl value (any size); an error for infinity, NaN and fractions."""
     if not value.is_int():
         raise WorkbenchError(f"the polyhedral library gave {value} where an integer was expected")
@@ -111,7 +111,7 @@ def point(value: isl.Set) -> tuple[int, ...] | None:
     if sample.is_void():
         return None
     n = value.dim(isl.dim.set)
-    return tuple(integer(sample.get_coordinate_val(isl.dim.set, i)) for i in range(n))
+    return tuple(python_int(sample.get_coordinate_val(isl.dim.set, i)) for i in range(n))
 
 
 def points(value: isl.Set, limit: int = 1_000_000) -> list[tuple[int, ...]]:
@@ -123,7 +123,7 @@ def points(value: isl.Set, limit: int = 1_000_000) -> list[tuple[int, ...]]:
     # One text a point: isl's interface for coordinates costs more for each than the numbers' parsing for all.
     return sorted(
         tuple(map(int, _NUMBER.findall(text.partition("{")[2])))
-        for text in collect(value.foreach_point, lambda p: p.to_str())
+        for text in foreach_results(value.foreach_point, lambda p: p.to_str())
     )
 
 
@@ -135,4 +135,4 @@ def count(value: isl.Set) -> int:
         return 0
     if not value.is_bounded():
         raise WorkbenchError(f"cannot count an infinite set: {value}")
-    return integer(value.project_out(isl.dim.param, 0, value.dim(isl.dim.param)).count_val())
+    return python_int(value.project_out(isl.dim.param, 0, value.dim(isl.dim.param)).count_val())

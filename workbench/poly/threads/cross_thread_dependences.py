@@ -12,7 +12,7 @@ from functools import reduce
 from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, index_names, substitute
-from workbench.poly.programs.affine import NotAffine, affine, both, either, pieces
+from workbench.poly.programs.affine import NotAffine, affine_text, isl_conjunction, isl_disjunction, pieces
 from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, LoopKind, Tree, path
 from workbench.poly.regions.boxes import coordinate
@@ -169,7 +169,7 @@ class _Scene:
             cases = pieces(number) if index_names(start) <= {*around} else ()
         except NotAffine:
             cases = ()
-        condition = either(*(both(where, f"{THREAD} = {text}") for where, text in cases))
+        condition = isl_disjunction(*(isl_conjunction(where, f"{THREAD} = {text}") for where, text in cases))
         return isl.parse_map(f"{prefix(self.program)}{{ {instance(own)} -> [{THREAD}] : {condition} }}")
 
 
@@ -183,6 +183,6 @@ def _met(meetings: Mapping[Touched, isl.Map], pairs: isl.Map) -> tuple[tuple[str
 def _equal(place: str, lower: Expr, names: dict[str, Expr], subscript: Expr) -> str:
     """isl text that a coordinate has this place; empty if that cannot be said."""
     try:
-        return f"{place} = {affine(simplify(Binary('-', subscript, substitute(lower, names), INT64)))}"
+        return f"{place} = {affine_text(simplify(Binary('-', subscript, substitute(lower, names), INT64)))}"
     except NotAffine:
         return ""

@@ -13,7 +13,7 @@ from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, Tree, path
 from workbench.poly.regions.boxes import written
 from workbench.poly.sets import isl, unpack
-from workbench.poly.sets.ast_expressions import expression
+from workbench.poly.sets.ast_expressions import language_expression
 from workbench.poly.threads.grid import is_thread
 from workbench.poly.time.timemap import instance, row, row_text
 from workbench.records import record
@@ -78,7 +78,7 @@ def _cut(
             image = time.intersect_domain(piece).range()
             if image.is_empty():
                 continue
-            low, high = (unpack.integer(f(0)) for f in (image.dim_min_val, image.dim_max_val))
+            low, high = (unpack.python_int(f(0)) for f in (image.dim_min_val, image.dim_max_val))
             few = (high - low + 1) * len(pieces) <= MOST_SLICES
             chosen = range(low, high + 1) if few else sorted({low, (low + high) // 2, high})
             chosen = [low] if first or len(pieces) >= MOST_PIECES else chosen
@@ -90,7 +90,7 @@ def _cut(
 
 def _bounds(domain: isl.Set) -> list[tuple[int, int]]:
     return [
-        (unpack.integer(domain.dim_min_val(i)), unpack.integer(domain.dim_max_val(i)))
+        (unpack.python_int(domain.dim_min_val(i)), unpack.python_int(domain.dim_max_val(i)))
         for i in range(domain.dim(isl.dim.set))
     ]
 
@@ -150,7 +150,7 @@ def _condition(domain: isl.Set, own: ProgramStatement) -> Expr:
     for i, name in enumerate(names):
         points = points.set_dim_name(isl.dim.param, i, name)
     build = isl.AstBuild.from_context(isl.parse_set("{ : }"))
-    return expression(build.expr_from_set(points.params()), names)
+    return language_expression(build.expr_from_set(points.params()), names)
 
 
 def values(expr: Expr, columns: Mapping[str, Any]) -> Any:

@@ -6,7 +6,7 @@ A cell belongs to one thread if some of its coordinates are the numbers of the t
 from __future__ import annotations
 
 from workbench.lang.algebra.normal_form import constant
-from workbench.poly.programs.affine import NotAffine, affine
+from workbench.poly.programs.affine import NotAffine, affine_text
 from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.programs.tree import LoopKind, Tree, path
 from workbench.poly.regions.storage import Storage, contracted
@@ -50,7 +50,7 @@ def _numbers(
         time = _map(program, own, row_text(loop, own, program)).intersect_domain(domain)
         for position, (dimension, low, _) in enumerate(storage.kept):
             try:
-                text = affine(access.subscripts[dimension])
+                text = affine_text(access.subscripts[dimension])
             except NotAffine:
                 return None
             if constant(low) == 0 and _map(program, own, text).intersect_domain(domain).is_equal(time):

@@ -10,7 +10,7 @@ Column = np.ndarray[Any, np.dtype[np.int64]]
 WARP, SECTOR, BANKS, BANK = 32, 32, 32, 4
 
 
-def groups(columns: list[Column]) -> Column:
+def numbered_rows(columns: list[Column]) -> Column:
     """A number from 0 on for each different row of some columns."""
     number = np.zeros(1, dtype=np.int64)
     for column in columns:
@@ -21,7 +21,7 @@ def groups(columns: list[Column]) -> Column:
     return np.unique(number, return_inverse=True)[1].reshape(-1)
 
 
-def pairs(first: Column, second: Column) -> tuple[Column, Column]:
+def _pairs(first: Column, second: Column) -> tuple[Column, Column]:
     """The different pairs of two columns; what is read ahead of an array has addresses below 0."""
     lowest = int(second.min())
     width = int(second.max()) - lowest + 1
@@ -32,8 +32,8 @@ def pairs(first: Column, second: Column) -> tuple[Column, Column]:
 def sectors(requests: Column, addresses: Column, lanes: Column, size: int) -> tuple[Column, Column]:
     """Sectors that each request touches, and the fewest that hold as many different bytes."""
     del lanes
-    units = np.bincount(pairs(requests, addresses // SECTOR)[0])
-    different = np.bincount(pairs(requests, addresses)[0]) * size
+    units = np.bincount(_pairs(requests, addresses // SECTOR)[0])
+    different = np.bincount(_pairs(requests, addresses)[0]) * size
     return units, -(-different // SECTOR)
 
 
@@ -46,7 +46,7 @@ def turns(requests: Column, addresses: Column, lanes: Column, size: int) -> tupl
         if not at_once.any():
             continue
         words = np.concatenate([addresses[at_once] // BANK + w for w in range(wide)])
-        own, different = pairs(np.tile(requests[at_once], wide), words)
+        own, different = _pairs(np.tile(requests[at_once], wide), words)
         busy = np.bincount(own * BANKS + different % BANKS, minlength=count * BANKS).reshape(count, BANKS).max(axis=1)
         total += busy
         least += busy > 0

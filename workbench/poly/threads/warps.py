@@ -26,7 +26,7 @@ from workbench.poly.sets import isl
 from workbench.poly.threads.grid import is_thread, on_grid, regions
 from workbench.poly.threads.grid_points import MOST_POINTS, Column, Points, grid_points, values
 from workbench.poly.threads.thread_cells import in_registers
-from workbench.poly.threads.warp_costs import WARP, groups, sectors, turns
+from workbench.poly.threads.warp_costs import WARP, numbered_rows, sectors, turns
 from workbench.poly.time.concurrency import is_block
 from workbench.records import record
 
@@ -170,7 +170,7 @@ def thread_numbers(points: Points, loops: tuple[Loop, ...], loop: Loop) -> Colum
     outer = [points.loops[x.name] for x in loops[: loops.index(loop)]]
     if not outer:
         return values_of - values_of.min()
-    group = groups(outer)
+    group = numbered_rows(outer)
     lowest = np.full(int(group.max()) + 1, np.iinfo(np.int64).max)
     np.minimum.at(lowest, group, values_of)
     return values_of - lowest[group]
@@ -194,7 +194,7 @@ def _counted(
     offsets, size = np.broadcast_to(offsets, numbers.shape), array.dtype.bytes
     if (lanes_at_once := _lanes(points, path(tree, s.id), offsets, size)) > 1:
         numbers, requests, offsets = (column[::lanes_at_once] for column in (numbers, requests, offsets))
-        requests = groups([requests])
+        requests = numbered_rows([requests])
     addresses, size = offsets * size, size * lanes_at_once
     units, least = (sectors if memory == "global" else turns)(requests, addresses, numbers % WARP, size)
     worst = int(units.argmax())
@@ -231,7 +231,7 @@ def turns_with(
                 size = place.array.dtype.bytes
                 offsets = np.broadcast_to(element_offsets(place.array, access.subscripts, points, place), numbers.shape)
                 step = _lanes(points, path(order, s.id), offsets, size)
-                own = groups([requests[::step]]), offsets[::step] * size, numbers[::step] % WARP
+                own = numbered_rows([requests[::step]]), offsets[::step] * size, numbers[::step] % WARP
                 units, least = turns(*own, size * step)
                 totals[i] = totals[i][0] + int(units.sum()), totals[i][1] + int(least.sum())
     return totals
@@ -258,7 +258,7 @@ def _requests(points: Points, loops: tuple[Loop, ...], block: Block) -> tuple[Co
     """The number of each instance's thread in its block, and that of the access its warp makes."""
     numbers, rounds = _threads(points, loops, block)
     serial = [points.loops[x.name] for x in loops if not is_thread(x.kind)]
-    return numbers, groups([*serial, *rounds, numbers // WARP])
+    return numbers, numbered_rows([*serial, *rounds, numbers // WARP])
 
 
 def _threads(points: Points, loops: tuple[Loop, ...], block: Block) -> tuple[Column, list[Column]]:

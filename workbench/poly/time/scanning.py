@@ -1,4 +1,7 @@
-"""Tree to loops: isl's AST generator visits every instance once, in the tree's order."""
+"""Tree to loops: isl's AST generator visits every instance once, in the tree's order.
+
+Where it sometimes does not, `lost` sees it.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.algebra.polynomial import expression as written
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Unary
-from workbench.poly.programs.affine import both, guard
+from workbench.poly.programs.affine import guard, isl_conjunction
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
 from workbench.poly.sets import isl, unpack
-from workbench.poly.sets.ast_expressions import expression
+from workbench.poly.sets.ast_expressions import language_expression
 from workbench.poly.sets.names import to_isl, unique
 from workbench.poly.time.loops import Block, Code, ForLoop, If, Let, Visit
 from workbench.poly.time.timemap import collisions, domain_of, instance, prefix, row_text
@@ -37,7 +40,7 @@ def scan(program: Program, tree: Tree) -> Code:
     if kept is None:
         return Block(())
     build = isl.AstBuild.from_context(isl.parse_set(program.context))
-    root = build.node_from_schedule(schedule_of(program, kept))
+    root = build.node_from_schedule(_schedule_of(program, kept))
     code = _Reader(program, kept).code(root, _Names(taken=frozenset(program.symbols)))
     if missing := lost(program, kept, code):
         names = ", ".join(s.name for s in missing)
@@ -48,7 +51,7 @@ def scan(program: Program, tree: Tree) -> Code:
     return code
 
 
-def schedule_of(program: Program, tree: Tree) -> isl.Schedule:
+def _schedule_of(program: Program, tree: Tree) -> isl.Schedule:
     """The tree as an isl schedule over the instances of its statements."""
     domains = [isl.parse_set(program.statement(s).domain) for s in statements(tree)]
     domain = reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, domains))
@@ -128,13 +131,13 @@ class _Reader:
     def _for(self, node: isl.AstNode, names: _Names) -> Code:
         iterator = node.for_get_iterator().get_id().get_name()
         loop = self._loop(node, iterator)
-        lower = expression(node.for_get_init(), names.variables)
+        lower = language_expression(node.for_get_init(), names.variables)
         variable, inside = names.with_loop(iterator, loop.name)
         body = self.code(node.for_get_body(), inside)
         if node.for_is_degenerate():
             return Let(variable, loop.name, lower, body)
         upper = _upper(node.for_get_cond(), names)
-        step = unpack.integer(node.for_get_inc().get_val())
+        step = unpack.python_int(node.for_get_inc().get_val())
         return ForLoop(variable, loop.name, lower, upper, step, loop.kind, body)
 
     def _loop(self, node: isl.AstNode, iterator: str) -> Loop:
@@ -153,7 +156,7 @@ class _Reader:
         return Loop(f"i{depth}", ())
 
     def _if(self, node: isl.AstNode, names: _Names) -> If:
-        condition = expression(node.if_get_cond(), names.variables)
+        condition = language_expression(node.if_get_cond(), names.variables)
         then = self.code(node.if_get_then_node(), names)
         return If(
             condition, then, self.code(node.if_get_else_node(), names) if node.if_has_else_node() else None
@@ -162,12 +165,12 @@ class _Reader:
     def _visit(self, node: isl.AstNode, names: _Names) -> Visit:
         call = node.user_get_expr()
         name, *arguments = unpack.operands(call)
-        return Visit(name.get_id().get_name(), tuple(expression(a, names.variables) for a in arguments))
+        return Visit(name.get_id().get_name(), tuple(language_expression(a, names.variables) for a in arguments))
 
 
 def _upper(condition: isl.AstExpr, names: _Names) -> Expr:
     """Exclusive bound of `iterator < e` or `iterator <= e`."""
-    bound = expression(unpack.operands(condition)[1], names.variables)
+    bound = language_expression(unpack.operands(condition)[1], names.variables)
     return bound if condition.get_op_type() == isl.ast_expr_op.lt else _one_more(bound)
 
 
@@ -203,8 +206,13 @@ class Seen:
 
 
 def lost(program: Program, tree: Tree, code: Code) -> list[ProgramStatement]:
-    """Statements of which an instance is visited nowhere."""
-    seen = list(visits(code, Seen()))
+    """Statements of which an instance is visited nowhere: where strides meet quotients, isl sometimes loses a loop.
+
+    It takes a dim of time for single-valued that is not (`t = 6*i + e, k` with `(i + k) % 2 == 0` comes out without a
+    loop over k).  What the loops visit is put together again from their text, wherever a loop was taken for a single
+    value that the order itself does not show to be one.
+    """
+    seen = list(_visits(code, Seen()))
     suspects = [program.statement(i) for i in dict.fromkeys(one.visit.statement for one in seen)]
     suspects = [s for s in suspects if _is_suspect(program, tree, s, seen)]
     return [s for s in suspects if not domain_of(program, s).is_subset(_visited(program, s, seen))]
@@ -226,12 +234,12 @@ def _determined(program: Program, outer: tuple[Loop, ...], loop: Loop, statement
     return outside.reverse().apply_range(inside).is_single_valued()
 
 
-def visits(code: Code, around: Seen) -> Iterator[Seen]:
+def _visits(code: Code, around: Seen) -> Iterator[Seen]:
     """Every visit with what is around it."""
     match code:
         case Block(body):
             for part in body:
-                yield from visits(part, around)
+                yield from _visits(part, around)
         case ForLoop(variable, loop, lower, upper, step, _, body):
             own = Index(variable, INT64)
             bounds = [Binary(">=", own, lower, BOOL), Binary("<", own, upper, BOOL)]
@@ -239,13 +247,13 @@ def visits(code: Code, around: Seen) -> Iterator[Seen]:
                 beyond = Binary("-", own, lower, INT64)
                 rest = Binary("%", beyond, Const(step, INT64), INT64)
                 bounds.append(Binary("==", rest, Const(0, INT64), BOOL))
-            yield from visits(body, replace(_inside(around, variable, *bounds), loops=(*around.loops, loop)))
+            yield from _visits(body, replace(_inside(around, variable, *bounds), loops=(*around.loops, loop)))
         case Let(variable, _, value, body):
-            yield from visits(body, _inside(around, variable, Binary("==", Index(variable, INT64), value, BOOL)))
+            yield from _visits(body, _inside(around, variable, Binary("==", Index(variable, INT64), value, BOOL)))
         case If(condition, then, otherwise):
-            yield from visits(then, _under(around, condition))
+            yield from _visits(then, _under(around, condition))
             if otherwise is not None:
-                yield from visits(otherwise, _under(around, Unary("!", condition, BOOL)))
+                yield from _visits(otherwise, _under(around, Unary("!", condition, BOOL)))
         case Visit():
             yield replace(around, visit=code)
 
@@ -264,7 +272,7 @@ def _visited(program: Program, statement: ProgramStatement, seen: list[Seen]) ->
     for one in (v for v in seen if v.visit.statement == statement.id):
         dims = [f"wb_visited_{place}" for place in range(len(one.visit.arguments))]
         equal = [Binary("==", Index(d, INT64), a, BOOL) for d, a in zip(dims, one.visit.arguments, strict=True)]
-        condition = both(*(guard(c)[0] for c in (*one.conditions, *equal))) or "true"
+        condition = isl_conjunction(*(guard(c)[0] for c in (*one.conditions, *equal))) or "true"
         variables = ", ".join(map(to_isl, one.variables))
         target = f"{to_isl(statement.id)}[{', '.join(dims)}]"
         found = found.union(isl.parse_map(f"{prefix(program)}{{ [{variables}] -> {target} : {condition} }}").range())

@@ -1,5 +1,4 @@
-"""Time, level by level: the order a person would write, which loops two statements share, and relations between their
-instances there."""
+"""Time, level by level: the order a person would write, the loops two statements share, what comes before what."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from workbench.errors import ScheduleError
 from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, substitute
-from workbench.poly.programs.affine import NotAffine, affine
+from workbench.poly.programs.affine import NotAffine, affine_text
 from workbench.poly.programs.program import Nest, Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path
 from workbench.poly.sets import isl
@@ -85,7 +84,7 @@ def row_text(loop: Loop, statement: ProgramStatement, program: Program, *, prime
 
 @lru_cache(maxsize=1 << 14)
 def _affine_text(expr: Expr, primed: tuple[str, ...]) -> str:
-    return affine(substitute(expr, {d: Index(_prime(d)) for d in primed}) if primed else expr)
+    return affine_text(substitute(expr, {d: Index(_prime(d)) for d in primed}) if primed else expr)
 
 
 def instance(statement: ProgramStatement, *, primed: bool = False) -> str:
@@ -182,7 +181,7 @@ def before(
 
 def time_map(program: Program, tree: Tree, ids: tuple[str, ...]) -> isl.UnionMap:
     """Instances of some statements to their times, padded with zeros to a common length."""
-    times = {s: components(program, tree, s) for s in ids}
+    times = {s: time_components(program, tree, s) for s in ids}
     length = max(map(len, times.values()), default=0)
     pieces = [
         f"{instance(program.statement(s))} -> [{', '.join(t + ['0'] * (length - len(t)))}]"
@@ -191,19 +190,19 @@ def time_map(program: Program, tree: Tree, ids: tuple[str, ...]) -> isl.UnionMap
     return isl.parse_union_map(f"{prefix(program)}{{ {'; '.join(pieces)} }}")
 
 
-def components(program: Program, tree: Tree, statement: str) -> list[str]:
+def time_components(program: Program, tree: Tree, statement: str) -> list[str]:
     """isl texts of a statement's time: rows of its loops, positions in its sequences."""
     match tree:
         case Leaf():
             return []
         case Mark(_, child):
-            return components(program, child, statement)
+            return time_components(program, child, statement)
         case Band(own, child):
             rows = [row_text(loop, program.statement(statement), program) for loop in own]
-            return rows + components(program, child, statement)
+            return rows + time_components(program, child, statement)
         case Sequence(children):
             position = _branch(tree, statement)
-            return [str(position), *components(program, children[position], statement)]
+            return [str(position), *time_components(program, children[position], statement)]
 
 
 def collisions(program: Program, tree: Tree, statement: ProgramStatement) -> isl.Map | None:

@@ -124,7 +124,7 @@ def several(out: Any) -> tuple[Any, ...]:
     return tuple(out) if isinstance(out, tuple | list) else (out,)
 
 
-def is_plain(array: Array) -> bool:
+def is_readable_by_c(array: Array) -> bool:
     """Whether C can read it where it lies: native byte order, aligned, strides of whole elements."""
     if not (array.dtype.isnative and array.flags.aligned):
         return False

@@ -48,7 +48,7 @@ _spare: deque[Spare] = deque(maxlen=KEPT_BLOCKS)
 _leases: dict[int, weakref.ref[Any]] = {}
 
 
-def address(array: np.ndarray[Any, Any]) -> int:
+def data_address(array: np.ndarray[Any, Any]) -> int:
     """Where the elements of a C-contiguous array begin.
 
     NumPy's own ways make a dictionary or an object first, and take four times as long; what they alone can tell are

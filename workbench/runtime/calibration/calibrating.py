@@ -10,7 +10,7 @@ from time import perf_counter
 from workbench.errors import WorkbenchError, shown
 from workbench.runtime.calibration.cost_probes import Probe, probes
 from workbench.runtime.compilers.discovery import preferred_toolchain
-from workbench.runtime.host.kept_costs import keep
+from workbench.runtime.host.kept_costs import keep_costs
 from workbench.runtime.host.machine import this_machine
 from workbench.runtime.host.processor import this_processor
 from workbench.runtime.measuring.timing import duration
@@ -42,7 +42,7 @@ def calibrate(*, seconds: float = 8.0) -> Costs:
         raise WorkbenchError(f"calibrate: seconds={shown(seconds)} does not fit; expected a positive number of seconds")
     machine, toolchain = this_machine(), preferred_toolchain()
     found = measured_costs(machine, list(probes(machine, toolchain)), seconds)
-    keep(machine, found)
+    keep_costs(machine, found)
     return found
 
 

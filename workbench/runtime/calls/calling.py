@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.deferred import uncollected
 from workbench.errors import CallError
+from workbench.face import uncollected
 from workbench.lang import bind
 from workbench.lang.operator import Operator
-from workbench.runtime.arrays.foreign import as_array, as_output, is_plain, like_given, plain_copy, several
+from workbench.runtime.arrays.foreign import as_array, as_output, is_readable_by_c, like_given, plain_copy, several
 from workbench.runtime.calls.call_table import Key, Runner, call_table
 from workbench.runtime.calls.preparing import Plan, make_plan
 from workbench.runtime.kernels.aliasing import refuse_shared_arguments, stands_in_memory
@@ -109,7 +109,7 @@ def _as_numpy(op: Operator, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     for n, (name, value) in enumerate(zip(op.parameters, arrays, strict=False)):
         if stands_in_memory(op, name, value):
             array = as_array(value, op.tensors[name].dtype, name)
-            ready[n] = array if is_plain(array) else plain_copy(array)
+            ready[n] = array if is_readable_by_c(array) else plain_copy(array)
     return tuple(ready)
 
 
@@ -124,7 +124,7 @@ def _outputs(op: Operator, out: Any) -> Any:
     arrays = [None if o is None else as_output(o, name) for o, name in zip(several(out), names, strict=False)]
     for name, array in zip(names, arrays, strict=False):
         refuse_overlap_with_itself(f"{op.name}: out {name}", array)
-    ready = tuple(a if a is None or is_plain(a) else plain_copy(a) for a in arrays)
+    ready = tuple(a if a is None or is_readable_by_c(a) else plain_copy(a) for a in arrays)
     return ready if isinstance(out, tuple | list) else ready[0]
 
 

@@ -68,7 +68,7 @@ def _from_cache(key: str) -> Library | None:
         discard(entry)
         return None
     try:
-        return Library(entry.library, loaded(entry.library), cached=True)
+        return Library(entry.library, loaded_library(entry.library), cached=True)
     except OSError:
         discard(entry)
         return None
@@ -112,7 +112,7 @@ def _run_compiler(job: Job, folder: Path) -> None:
 
 def _opened(job: Job, entry: Entry) -> Library:
     try:
-        return Library(entry.library, loaded(entry.library), cached=False)
+        return Library(entry.library, loaded_library(entry.library), cached=False)
     except OSError as reason:
         discard(entry)
         if "failed to map" in str(reason) or "not permitted" in str(reason):
@@ -134,7 +134,7 @@ def _complete(library: Path) -> bool:
     return content[:4] in (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
-def loaded(library: Path) -> ctypes.CDLL:
+def loaded_library(library: Path) -> ctypes.CDLL:
     """The shared library in this process."""
     wait_briefly()
     return ctypes.CDLL(str(library))

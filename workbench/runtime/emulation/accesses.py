@@ -40,7 +40,7 @@ def strangers(kernel: Kernel, sizes: dict[str, int], logged: Logged) -> list[Fin
     if not isinstance(schedule, Schedule):
         return []
     found: list[Finding] = []
-    for part in parts(kernel.source):
+    for part in statement_parts(kernel.source):
         for (line, array), elements in logged.items():
             if part.first <= line <= part.last:
                 allowed = _allowed(schedule.program, part.statement, array, tuple(sorted(sizes.items())))
@@ -69,7 +69,7 @@ def _allowed(program: Program, statement: str, array: str, sizes: tuple[tuple[st
         return None
 
 
-def parts(source: str) -> list[Part]:
+def statement_parts(source: str) -> list[Part]:
     """The statements of a text: what stands below a comment that names one, to its semicolon or closing brace.
 
     >>> parts("  /* C: C(m) = A(m) */\\n  C[m] =\\n      A[m];\\n  D[m] = 0;")

@@ -10,7 +10,7 @@ from workbench.codegen.cuda.grid.launches import Clear, Launch, Repeat, Step, am
 from workbench.errors import KernelError
 from workbench.records import record
 from workbench.runtime.emulation.records import ORDERS, Order, RawLaunch
-from workbench.runtime.kernels.launch_values import Memory, value_of
+from workbench.runtime.kernels.launch_values import Memory, ctypes_value
 
 # Fewer threads in all are not worth another worker.
 WORTH_A_WORKER = 2048
@@ -59,7 +59,7 @@ class Execution:
             return
         if step.threads > MOST_THREADS:
             raise KernelError(f"{step.name}: a block of {step.threads:,} threads; a GPU has at most {MOST_THREADS:,}")
-        values = [value_of(argument, memory) for argument in step.arguments]
+        values = [ctypes_value(argument, memory) for argument in step.arguments]
         pointers = (ctypes.c_void_p * (len(values) + 1))(*[ctypes.addressof(v) for v in values])
         enter = getattr(self.library, f"wb_cpu_enter_{step.name}")
         raw = RawLaunch(

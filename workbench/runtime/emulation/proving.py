@@ -11,7 +11,7 @@ from workbench.poly.threads.grid import is_thread
 from workbench.poly.time.barrier_order import divergent
 from workbench.poly.time.concurrency import is_block
 from workbench.runtime.emulation.findings import Finding, Kind, ThreadId
-from workbench.schedules.legality import explain, instance
+from workbench.schedules.legality import explain_violation, instance
 
 if TYPE_CHECKING:
     from workbench.schedules import Schedule
@@ -42,7 +42,7 @@ def _found(schedule: Schedule, violation: Any) -> Finding:
     verdict, dependence = schedule.verdict, violation.dependence
     program = verdict.program or schedule.program
     kind: Kind = "race" if violation.reason == "race" else "illegal schedule"
-    what = explain(program, violation)
+    what = explain_violation(program, violation)
     if dependence is None:
         return Finding(kind, program.name, 0, "", (None, None), 0, "", "", None, METHOD, what)
     source = _thread(verdict, dependence.source, violation.source, violation.sizes)

@@ -14,7 +14,7 @@ from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, path, statements
 from workbench.poly.threads.grid import is_thread
 from workbench.poly.time.concurrency import is_block
-from workbench.runtime.emulation.accesses import Part, parts
+from workbench.runtime.emulation.accesses import Part, statement_parts
 from workbench.runtime.emulation.findings import Finding
 from workbench.runtime.emulation.records import RawLaunch
 from workbench.schedules import Schedule
@@ -49,7 +49,7 @@ def repetitions(kernel: Kernel, sizes: dict[str, int], written: Written) -> list
     if not isinstance(kernel.schedule, Schedule):
         return []
     program, tree = kernel.schedule.program, kernel.schedule.tree
-    found = parts(kernel.source)
+    found = statement_parts(kernel.source)
     lines = kernel.source.split("\n")
     excess: list[Finding] = []
     for own in program.statements:

@@ -17,8 +17,8 @@ from workbench.runtime.arrays.layout import Layout, Slot
 from workbench.runtime.arrays.symbols import solve_symbols
 from workbench.runtime.gpu.dlpack import c_steps
 from workbench.runtime.gpu.drivers.driver import DEFAULT_STREAM, plain_address
-from workbench.runtime.gpu.events import events_of, in_order
-from workbench.runtime.gpu.launching import STATUS_BYTES, has_status, sequence, starts
+from workbench.runtime.gpu.events import events_of, in_stream_order
+from workbench.runtime.gpu.launching import STATUS_BYTES, has_status, kernel_starts, sequence
 from workbench.runtime.gpu.memory import DeviceArray, on_device
 from workbench.runtime.gpu.views import Library, View, is_on_device, library_of, view_of
 from workbench.runtime.kernels.aliasing import refuse_aliases
@@ -57,7 +57,7 @@ class DeviceCall:
         pairs = zip((*parameters, *kernel.signature.outputs), (*inputs, *outputs), strict=True)
         places = {p.name: ctypes.c_void_p(v.address) for p, v in pairs if v is not None}
         self.memory = self._memory(places, scalars)
-        self.starts = tuple(starts(kernel.kernel.launches, kernel.loaded.functions, self.memory))
+        self.starts = tuple(kernel_starts(kernel.kernel.launches, kernel.loaded.functions, self.memory))
 
     def _library(self, values: list[Any]) -> Library:
         found = next((v for v in values if is_on_device(v, self.driver)), None)
@@ -121,7 +121,7 @@ class DeviceCall:
             self.driver.synchronize_all()
         self._ours = any(isinstance(view.value, DeviceArray) for view in views)
         if self._ours:
-            in_order(self.driver, self.driver.stream, self.stream)
+            in_stream_order(self.driver, self.driver.stream, self.stream)
 
     def _outputs(self, given: list[View | None], inputs: list[View]) -> tuple[list[Any], list[View]]:
         """What the caller gets, and where the kernel writes: the caller's array unless it is an input's too."""
@@ -196,7 +196,7 @@ class DeviceCall:
             for view, place in self._copies:
                 driver.copy(view.address, place.address, view.nbytes, self.stream)
             if self._ours:
-                in_order(driver, self.stream, driver.stream)
+                in_stream_order(driver, self.stream, driver.stream)
             if self._foreign:
                 driver.synchronize(self.stream)
             results = [self.library.given(result) for result in self.results]

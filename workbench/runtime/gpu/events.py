@@ -27,7 +27,7 @@ def events_of(driver: Driver) -> Events:
     return _events[driver]
 
 
-def in_order(driver: Driver, first: int, then: int) -> Any:
+def in_stream_order(driver: Driver, first: int, then: int) -> Any:
     """What begins on the stream `then` from now on waits for all that was begun on `first`."""
     if first != then:
         event = events_of(driver).order

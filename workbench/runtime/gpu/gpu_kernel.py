@@ -17,8 +17,8 @@ from workbench.errors import BuildError
 from workbench.runtime.arrays.layout import Layout, Slot
 from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.runtime.gpu.drivers.driver import Driver, DriverError
-from workbench.runtime.gpu.drivers.failures import explained
-from workbench.runtime.gpu.launching import STATUS_BYTES, begin, has_status, starts
+from workbench.runtime.gpu.drivers.failures import driver_failure
+from workbench.runtime.gpu.launching import STATUS_BYTES, begin, has_status, kernel_starts
 from workbench.runtime.gpu.loading import Loaded
 from workbench.runtime.gpu.memory import arena_of
 from workbench.runtime.gpu.repeated_calls import RepeatedCalls
@@ -106,7 +106,7 @@ class GpuKernel(CompiledKernel):
             with self.driver.entered():
                 yield
         except DriverError as error:
-            raise explained(error, f"{self.name} on {self.driver.device.name}") from error
+            raise driver_failure(error, f"{self.name} on {self.driver.device.name}") from error
 
     def _plain(self, data: Any, values: Any, symbols: int, threads: int) -> int:
         """A call on arrays of the host: their addresses, scalars and sizes."""
@@ -131,7 +131,7 @@ class GpuKernel(CompiledKernel):
 
     def _copied(self, stack: ExitStack, at: int, slot: Slot) -> int:
         """The device's address of an array of the host; its values are there if the kernel may see them."""
-        low, size = span(slot)
+        low, size = _span(slot)
         place = stack.enter_context(arena_of(self.driver).lent(size))
         if slot.parameter.role != "output" or slot.parameter.zero_fill or size > _dense_bytes(slot):
             upload(self.driver, place, _bytes_at(at + low, size))
@@ -140,7 +140,7 @@ class GpuKernel(CompiledKernel):
     def _fetched(self, slots: list[tuple[int, Slot | None]], places: dict[str, int]) -> None:
         for at, slot in slots:
             if slot is not None and slot.parameter.is_output:
-                low, size = span(slot)
+                low, size = _span(slot)
                 download(self.driver, _bytes_at(at + low, size), places[slot.parameter.name] + low)
 
     def _workspace(self, stack: ExitStack, sizes: dict[str, int]) -> dict[str, int]:
@@ -166,7 +166,7 @@ class GpuKernel(CompiledKernel):
                 words = stack.enter_context(arena_of(driver).lent(STATUS_BYTES))
                 driver.clear(words, STATUS_BYTES, driver.stream)
             memory = Memory(places, scalars, sizes, words)
-            for start in starts(self.kernel.launches, self.loaded.functions, memory):
+            for start in kernel_starts(self.kernel.launches, self.loaded.functions, memory):
                 begin(driver, start, driver.stream)
             return self.status_at(words)
 
@@ -189,7 +189,7 @@ class GpuKernel(CompiledKernel):
         return f"<GpuKernel {self.name} on {self.driver.device.name} through {self.driver.name}>"
 
 
-def span(slot: Slot) -> tuple[int, int]:
+def _span(slot: Slot) -> tuple[int, int]:
     """(offset of the lowest byte from the first element, bytes to the highest)."""
     if 0 in slot.shape:
         return 0, 0

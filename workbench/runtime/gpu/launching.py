@@ -12,8 +12,8 @@ from workbench.codegen.kernel import Kernel
 from workbench.errors import BuildError, KernelError, WorkbenchError
 from workbench.runtime.gpu.drivers.direct_calls import FREE_SHARED_BYTES
 from workbench.runtime.gpu.drivers.driver import Device, Driver, DriverError, Extents, Value, plain_address
-from workbench.runtime.gpu.drivers.failures import explained
-from workbench.runtime.kernels.launch_values import Memory, value_of
+from workbench.runtime.gpu.drivers.failures import driver_failure
+from workbench.runtime.kernels.launch_values import Memory, ctypes_value
 
 STATUS_BYTES = 8
 MOST_BLOCKS = (2**31 - 1, 65_535, 65_535)
@@ -38,7 +38,7 @@ def has_status(kernel: Kernel) -> bool:
     return any(a.kind == "status" for launch in each_launch(kernel.launches) for a in launch.arguments)
 
 
-def starts(steps: Sequence[Step], functions: Mapping[str, Any], memory: Memory) -> Iterator[Start]:
+def kernel_starts(steps: Sequence[Step], functions: Mapping[str, Any], memory: Memory) -> Iterator[Start]:
     """What the steps come to for given arguments, in order."""
     for step in steps:
         match step:
@@ -52,7 +52,7 @@ def starts(steps: Sequence[Step], functions: Mapping[str, Any], memory: Memory) 
                 numbers = range(amount(step.lower, memory.sizes), amount(step.upper, memory.sizes), step.step)
                 for number in numbers:
                     inner = replace(memory, sizes={**memory.sizes, step.variable: number})
-                    yield from starts(step.body, functions, inner)
+                    yield from kernel_starts(step.body, functions, inner)
 
 
 def _launch(step: Launch, functions: Mapping[str, Any], memory: Memory) -> Iterator[Start]:
@@ -63,7 +63,7 @@ def _launch(step: Launch, functions: Mapping[str, Any], memory: Memory) -> Itera
         if blocks > most:
             raise KernelError(f"{step.name}: {blocks:,} blocks along {axis}; CUDA starts at most {most:,}")
     shared = max(0, amount(step.shared_bytes, memory.sizes))
-    values = tuple(value_of(argument, memory) for argument in step.arguments)
+    values = tuple(ctypes_value(argument, memory) for argument in step.arguments)
     yield Start(step.name, functions[step.name], (x, y, z), step.block, shared, values)
 
 
@@ -77,14 +77,14 @@ def begin(driver: Driver, start: Start, stream: int) -> None:
     try:
         driver.launch(start.function, start.grid, start.block, start.shared_bytes, stream, start.values)
     except DriverError as error:
-        raise refused(driver, start, error) from error
+        raise _refused(driver, start, error) from error
 
 
-def refused(driver: Driver, start: Start, error: DriverError) -> WorkbenchError:
+def _refused(driver: Driver, start: Start, error: DriverError) -> WorkbenchError:
     """What the driver said of a launch, with its size."""
     blocks, threads = (" x ".join(map(str, extents)) for extents in (start.grid, start.block))
     size = f"{blocks} blocks of {threads} threads with {start.shared_bytes:,} bytes of dynamic shared memory"
-    return explained(error, f"{start.name} ({size}) on {driver.device.name}")
+    return driver_failure(error, f"{start.name} ({size}) on {driver.device.name}")
 
 
 def sequence(driver: Driver, steps: Sequence[Start]) -> Callable[[int], None]:
@@ -100,7 +100,7 @@ def sequence(driver: Driver, steps: Sequence[Start]) -> Callable[[int], None]:
         try:
             quick(stream)
         except DriverError as error:
-            raise refused(driver, steps[error.step], error) from error
+            raise _refused(driver, steps[error.step], error) from error
 
     def begin_all(stream: int) -> None:
         with driver.entered():

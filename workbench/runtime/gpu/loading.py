@@ -11,7 +11,7 @@ from workbench.codegen.kernel import Kernel
 from workbench.errors import BuildError
 from workbench.runtime.compilers.gpu_compiling import named_architecture
 from workbench.runtime.gpu.drivers.driver import Device, Driver, DriverError
-from workbench.runtime.gpu.drivers.failures import explained
+from workbench.runtime.gpu.drivers.failures import driver_failure
 from workbench.runtime.gpu.launching import refuse_too_large
 from workbench.runtime.gpu.machine_codes import machine_code
 from workbench.runtime.host.locks import Lock
@@ -66,7 +66,7 @@ def _load(kernel: Kernel, driver: Driver, architecture: str) -> Loaded:
             module = driver.module(image, names)
             functions = {name: driver.function(module, name) for name in names}
     except DriverError as error:
-        raise explained(error, f"kernel {kernel.name!r} cannot be loaded on {driver.device}") from error
+        raise driver_failure(error, f"kernel {kernel.name!r} cannot be loaded on {driver.device}") from error
     return Loaded(functions, module, architecture, compiler)
 
 

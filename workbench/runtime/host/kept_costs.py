@@ -32,7 +32,7 @@ def with_kept_costs(machine: Target) -> Target:
     return machine if found is None else _costing(machine, found)
 
 
-def keep(machine: Target, costs: Costs) -> Path:
+def keep_costs(machine: Target, costs: Costs) -> Path:
     """Keep the costs of this machine; the file.  BuildError where there is no place."""
     file = storage() / _name(machine)
     content = {"format": FORMAT, "machine": _facts(machine), "origin": costs.origin,

@@ -39,7 +39,7 @@ def this_machine() -> Target:
 @cache
 def _plain_machine() -> Target:
     """This machine as its data sheet and the environment have it."""
-    found, name = target_of(this_processor()), os.environ.get("WORKBENCH_PROCESSOR")
+    found, name = processor_target(this_processor()), os.environ.get("WORKBENCH_PROCESSOR")
     return lesser(found, name) if name else found
 
 
@@ -52,7 +52,7 @@ def lesser(machine: Target, name: str) -> Target:
     return replace(machine, **CPUS[name])
 
 
-def target_of(processor: Processor) -> Target:
+def processor_target(processor: Processor) -> Target:
     """The Target with a processor's instruction sets, caches and cores."""
     features = {_ARM_SPELLING.get(name, name) for name in processor.features}
     bits, registers = _vectors(features)

@@ -57,7 +57,7 @@ class Places(NamedTuple):
     sizes: tuple[tuple[int, int], ...]
 
 
-def places(program: Program | None, inputs: Sequence[str], outputs: Sequence[str], count: int) -> Places | None:
+def c_positions(program: Program | None, inputs: Sequence[str], outputs: Sequence[str], count: int) -> Places | None:
     """The places among so many positional arguments in C's order; None where they tell more than they fill."""
     definition = None if program is None else program.original.definition
     if program is None or definition is None or definition.language != "c":

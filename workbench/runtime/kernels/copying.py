@@ -48,7 +48,7 @@ def run_plain(kernel: CompiledKernel, layout: Layout, arrays: Sequence[Array | N
     empty = all(array is None or array.size == 0 for array in arrays[len(layout.inputs) :])
     if empty and not kernel.signature.checks:
         return
-    data, values = pointers(arrays), (ctypes.c_uint64 * (len(arrays) + 1))(*bits)
+    data, values = array_addresses(arrays), (ctypes.c_uint64 * (len(arrays) + 1))(*bits)
     threads = thread_count(kernel.threads)
     try:
         status = kernel.border.plain(data, values, layout.symbols_address, threads)
@@ -58,7 +58,7 @@ def run_plain(kernel: CompiledKernel, layout: Layout, arrays: Sequence[Array | N
         raise kernel.status_error(status, layout)
 
 
-def pointers(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:
+def array_addresses(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:
     """Addresses of the arrays (null for a scalar passed by value)."""
     addresses = [None if a is None else a.__array_interface__["data"][0] for a in arrays]
     return (ctypes.c_void_p * (len(arrays) + 1))(*addresses)

@@ -21,7 +21,7 @@ from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.runtime.host.machine import thread_count
 from workbench.runtime.kernels.argument_fallback import careful_call
 from workbench.runtime.kernels.border import LOOK, NO_MEMORY, STOPPED, Border
-from workbench.runtime.kernels.c_order import Places, in_c_order, places
+from workbench.runtime.kernels.c_order import Places, c_positions, in_c_order
 from workbench.settings import Settings, current
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class CompiledKernel:
         if len(arrays) not in self._places:
             inputs, outputs = ([p.name for p in side] for side in (self.signature.inputs, self.signature.outputs))
             program = getattr(self.schedule, "program", None)
-            self._places[len(arrays)] = places(program, inputs, outputs, len(arrays))
+            self._places[len(arrays)] = c_positions(program, inputs, outputs, len(arrays))
         found = self._places[len(arrays)]
         if found is None or any(type(arrays[n]) is not int or arrays[n] != size for n, size in found.sizes):
             return self._careful(arrays, None, {})

@@ -27,7 +27,7 @@ class Memory:
     status: Any = 0
 
 
-def value_of(argument: Argument, memory: Memory) -> Any:
+def ctypes_value(argument: Argument, memory: Memory) -> Any:
     """An argument as a ctypes value."""
     match argument.kind:
         case "array" | "workspace":

@@ -74,7 +74,7 @@ def _control(descriptor: int, request: int) -> object:
 LINUX = Kernel(_open, _control, lambda descriptor: os.read(descriptor, 24), os.close)
 
 
-def counted(work: Callable[[], object], calls: int, kernel: Kernel = LINUX) -> Counts:
+def hardware_counts(work: Callable[[], object], calls: int, kernel: Kernel = LINUX) -> Counts:
     """What the hardware counted while `work` made so many calls, each event a call; the work is always done."""
     opened: dict[str, list[int]] = {}
     refused: dict[str, OSError] = {}

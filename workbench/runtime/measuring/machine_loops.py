@@ -104,8 +104,8 @@ def _loop(function: str, body: list[Instruction], *, framed: bool) -> MachineLoo
         max(map(register_bits, numeric or body), default=0),
         len(fused),
         len(numeric) - len(fused),
-        sum(lanes(i) > 1 for i in numeric),
-        sum(lanes(i) for i in numeric),
+        sum(instruction_lanes(i) > 1 for i in numeric),
+        sum(instruction_lanes(i) for i in numeric),
         sum(loads for _, loads, _ in touching),
         sum(stores for _, _, stores in touching),
         sum(loads for loads, _ in held),
@@ -120,7 +120,7 @@ def computes(i: Instruction) -> bool:
     return bool(_FLOAT.match(i.name) or _DOTS.match(i.name) or (_WHOLE.match(i.name) and _REGISTER.search(i.operands)))
 
 
-def lanes(i: Instruction) -> int:
+def instruction_lanes(i: Instruction) -> int:
     """How many numbers an instruction computes at once."""
     if found := _FLOAT.match(i.name):
         return register_bits(i) // _BITS[found[4]] if found[3] == "p" else 1
@@ -164,7 +164,7 @@ ENDS = ("ret", "ud2", "hlt", "retq", "jmp")
 
 def innermost_bodies(instructions: Sequence[Instruction]) -> list[list[Instruction]]:
     """The instructions of each natural loop that has no other inside, in the order of their addresses."""
-    blocks = blocks_of(instructions)
+    blocks = _blocks_of(instructions)
     after = _successors(blocks)
     before = _predecessors(after)
     above = _dominators(before)
@@ -178,7 +178,7 @@ def innermost_bodies(instructions: Sequence[Instruction]) -> list[list[Instructi
     return [[i for n in sorted(body) for i in blocks[n]] for body in sorted(inner, key=min)]
 
 
-def blocks_of(instructions: Sequence[Instruction]) -> list[Block]:
+def _blocks_of(instructions: Sequence[Instruction]) -> list[Block]:
     """Straight pieces: one begins where something jumps to, and after what jumps or ends.
 
     What only fills the room between an end and the next piece is left out: nobody comes there.

@@ -210,7 +210,7 @@ def at_least(trip: int | None, number: int) -> bool:
 
 # -- Shapes of the tiles of sums that stay in registers, and the cycles that they take --
 
-def slots(rows: int, vectors: int, costs: Costs) -> int:
+def _slots(rows: int, vectors: int, costs: Costs) -> int:
     """Multiply-adds that could begin while a tile takes one step of the reduction: it waits for its own last ones."""
     return max(rows * vectors, costs.multiply_adds_in_flight)
 
@@ -218,7 +218,7 @@ def slots(rows: int, vectors: int, costs: Costs) -> int:
 def row_slots(rows: int, height: int, vectors: int, costs: Costs) -> int:
     """Slots of all rows, `height` at a time; those that are left are taken two by two."""
     whole, left = divmod(rows, height)
-    return sum(n * slots(h, vectors, costs) for n, h in ((whole, height), (left // 2, 2), (left % 2, 1)))
+    return sum(n * _slots(h, vectors, costs) for n, h in ((whole, height), (left // 2, 2), (left % 2, 1)))
 
 
 def tile_slots(rows: int, columns: int, shape: tuple[int, int], costs: Costs) -> int:

@@ -49,10 +49,10 @@ class WarpReport:
              f"{a.requests}{'' if a.complete else ' (some)'}", f"{a.average:.2f}", str(a.worst), f"{a.efficiency:.0%}")
             for a in self.accesses
         ]  # fmt: skip
-        return table(head, rows) if rows else f"no access that is known beforehand ({self.unit})"
+        return _table(head, rows) if rows else f"no access that is known beforehand ({self.unit})"
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Columns under their heads, words to the left and numbers to the right."""
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     words = [not any(row[i][:1].isdigit() for row in rows) for i in range(len(head))]
@@ -126,7 +126,7 @@ class Occupancy:
              str(k.blocks), str(k.warps), f"{k.share:.0%}", k.limit)
             for k in self.kernels
         ]  # fmt: skip
-        return f"on each multiprocessor of {self.gpu.name}\n{table(head, rows)}"
+        return f"on each multiprocessor of {self.gpu.name}\n{_table(head, rows)}"
 
 
 def occupancy(

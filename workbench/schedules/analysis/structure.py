@@ -10,7 +10,7 @@ from workbench.lang.algebra.polynomial import Polynomial
 from workbench.lang.expr import Binary, Expr, Index, Select, walk
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.accumulating import added, contribution, written_in_c
-from workbench.poly.programs.addresses import step_of
+from workbench.poly.programs.addresses import address_step
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.records import record
 
@@ -110,7 +110,7 @@ def _touch(program: Program, statement: ProgramStatement, array: str, subscripts
     if placed_later and _is_row(program, array):
         mine = frozenset(d for d in statement.dims for s in subscripts[: own.times] if depends(s, d))
         return Touch(array, tuple(_in_buffer(program, statement, subscripts[own.times :]).items()), mine)
-    steps = {d: step_of(program.arrays[array], subscripts, d) for d in statement.dims}
+    steps = {d: address_step(program.arrays[array], subscripts, d) for d in statement.dims}
     return Touch(array, tuple((d, None if s is None else _elements(s)) for d, s in steps.items()))
 
 
@@ -146,7 +146,7 @@ LARGE = 1 << 20
 """Stands for a stride that is symbolic: never 0 and never 1."""
 
 
-def guarded(statement: ProgramStatement) -> bool:
+def _guarded(statement: ProgramStatement) -> bool:
     """Whether a value is chosen by a condition, so that lanes may go different ways."""
     return any(isinstance(n, Select) for v in statement.values for n in walk(v))
 

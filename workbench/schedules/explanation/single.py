@@ -33,7 +33,7 @@ class Row:
         return Row(tuple((d, f) for d, f in factors.items() if f), simplify(rest))
 
 
-def row_of(expr: Expr, dims: tuple[str, ...]) -> Row | None:
+def _row_of(expr: Expr, dims: tuple[str, ...]) -> Row | None:
     """The row of an expression; None if it is not linear in the dims."""
     factors, rest = [], expr
     for dim in dims:
@@ -50,7 +50,7 @@ def row_of(expr: Expr, dims: tuple[str, ...]) -> Row | None:
 
 def single_steps(s: ProgramStatement, rows: list[Expr]) -> list[Transform] | None:
     """Steps that give the nest of `s`, alone over its own dims, these rows; None if no named ones do."""
-    found = [row_of(r, s.dims) for r in rows]
+    found = [_row_of(r, s.dims) for r in rows]
     wanted = [(i, r) for i, r in enumerate(found) if r is not None]
     if len(wanted) < len(rows):
         return None

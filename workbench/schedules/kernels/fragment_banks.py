@@ -14,7 +14,7 @@ from workbench.poly.threads.warp_costs import BANKS
 from workbench.poly.threads.warps import WarpAccess
 from workbench.schedules.kernels.matrix_loads import SIDE, matrix_load
 from workbench.schedules.kernels.micro_kernels import registered
-from workbench.schedules.kernels.warp_fits import WarpFit, evaluated, warp_fit
+from workbench.schedules.kernels.warp_fits import WarpFit, affine_value, warp_fit
 from workbench.schedules.kernels.warp_instructions import LANES, Fragment, WarpInstruction
 
 WORD = 4
@@ -94,7 +94,7 @@ def _loads(
 
         def address(moved: str, access=access, name=name, steps=steps) -> int:
             at = dict.fromkeys(own.dims, 0) | ({moved: 1} if moved else {})
-            cells = [evaluated(access.subscripts[d], at) or 0 for d, *_ in stored[name].kept]
+            cells = [affine_value(access.subscripts[d], at) or 0 for d, *_ in stored[name].kept]
             return sum(c * s for c, s in zip(cells, steps, strict=True))
 
         if not steps:

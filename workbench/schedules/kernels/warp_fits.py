@@ -77,7 +77,7 @@ def _placed(
         for register in range(kernel.result.registers):
             row, column = kernel.result.place(lane, register)
             at = dict.fromkeys(s.dims, 0) | {dims[0]: row, dims[1]: column}
-            x, y = (evaluated(lanes[axis].row(s.id), at) for axis in ("thread.x", "thread.y"))
+            x, y = (affine_value(lanes[axis].row(s.id), at) for axis in ("thread.x", "thread.y"))
             if x is None or y is None or x + AXES["thread.x"] * y != lane:
                 return f"{s.name} at {dims[0]} = {row}, {dims[1]} = {column} belongs on lane {lane} of {kernel.name}"
     spans = []
@@ -85,7 +85,9 @@ def _placed(
         moving = [r for r in rows.values() if dim in index_names(r)]
         span = _span(moving, dim, step)
         others = [x.row(s.id) for x in outer if dim in index_names(x.row(s.id))]
-        if span is None or any(evaluated(r, {dim: at}) != evaluated(r, {dim: 0}) for r in others for at in range(span)):
+        if span is None or any(
+            affine_value(r, {dim: at}) != affine_value(r, {dim: 0}) for r in others for at in range(span)
+        ):
             return f"the loops do not run over blocks of {step} along {dim}"
         spans.append(span)
     return spans[0], spans[1], spans[2]
@@ -93,17 +95,17 @@ def _placed(
 
 def _span(rows: list[Expr], dim: str, step: int) -> int | None:
     """After how many values of a dim the loops over it begin anew; None if that is no multiple of the step."""
-    first = [evaluated(r, {dim: 0}) for r in rows]
+    first = [affine_value(r, {dim: 0}) for r in rows]
     if None in first:
         return None
     for span in range(step, LONGEST + 1, step):
-        if [evaluated(r, {dim: span}) for r in rows] == first:
-            found = {tuple(evaluated(r, {dim: at}) for r in rows) for at in range(span)}
+        if [affine_value(r, {dim: span}) for r in rows] == first:
+            found = {tuple(affine_value(r, {dim: at}) for r in rows) for at in range(span)}
             return span if len(found) == span else None
     return None
 
 
-def evaluated(expr: Expr, names: Mapping[str, int]) -> int | None:
+def affine_value(expr: Expr, names: Mapping[str, int]) -> int | None:
     """The value of quasi-affine arithmetic; None where something else stands in it."""
     match expr:
         case Const(int(value), _):
@@ -111,7 +113,7 @@ def evaluated(expr: Expr, names: Mapping[str, int]) -> int | None:
         case Index(name, _):
             return names.get(name)
         case Binary(op, a, b, _):
-            x, y = evaluated(a, names), evaluated(b, names)
+            x, y = affine_value(a, names), affine_value(b, names)
             if x is None or y is None or (op in "/%" and y == 0):
                 return None
             match op:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.deferred import deferred
+from workbench.face import deferred
 
 if TYPE_CHECKING:
     from workbench.schedules.recipes.default_recipe import default_schedule

@@ -37,10 +37,10 @@ def reasons(schedule: Schedule) -> list[tuple[str, str]]:
         return [("naive", f"more than {MOST_STATEMENTS} statements run in the order in which they are written")]
     if not schedule.trace:
         return [("naive", "too little work, or no loop that is contiguous in memory and free of dependences")]
-    return [(str(step), reason(schedule, step)) for step in schedule.trace]
+    return [(str(step), _reason(schedule, step)) for step in schedule.trace]
 
 
-def reason(schedule: Schedule, step: Transform) -> str:
+def _reason(schedule: Schedule, step: Transform) -> str:
     """Why one step is there."""
     if any("." in x.kind for x in loops(schedule.tree)):  # block.x, thread.x
         from workbench.schedules.recipes.gpu.reasons import gpu_reason
@@ -55,7 +55,7 @@ def reason(schedule: Schedule, step: Transform) -> str:
         case Distribute(before):
             return f"in each block what stands before {before} is done first; its cells stay in registers"
         case Tile(sizes, _):
-            return blocks(schedule, dict(sizes))
+            return _blocks(schedule, dict(sizes))
         case Fuse(names, _):
             return f"{' and '.join(map(plain, names))} walk through memory as one; short rows leave few cells over"
         case Inline(producer):
@@ -69,9 +69,9 @@ def reason(schedule: Schedule, step: Transform) -> str:
         case Unroll(loop):
             return f"the block over {plain(loop)} is written out: its cells are registers"
         case Vectorize(loop):
-            return lanes(schedule, loop)
+            return _lanes(schedule, loop)
         case Parallelize(loop):
-            return f"iterations of {plain(loop)} do not depend on one another{count(schedule, loop)}"
+            return f"iterations of {plain(loop)} do not depend on one another{_count(schedule, loop)}"
         case Stage(array, at):
             return f"what an iteration of {plain(at)} touches of {array} is copied side by side and read many times"
         case TransformLayout(array, _):
@@ -85,9 +85,9 @@ def reason(schedule: Schedule, step: Transform) -> str:
     return "asked for"
 
 
-def blocks(schedule: Schedule, sizes: dict[str, int]) -> str:
+def _blocks(schedule: Schedule, sizes: dict[str, int]) -> str:
     """Which reuse the blocks of a tile serve."""
-    shape = shape_of(schedule.start.program, next(iter(sizes)))
+    shape = _shape_of(schedule.start.program, next(iter(sizes)))
     dims = {loop: shape and blocked_dim(schedule, shape, loop) for loop in sizes}
     if shape is None or None in dims.values():
         return "blocks that stay in cache"
@@ -102,9 +102,9 @@ def blocks(schedule: Schedule, sizes: dict[str, int]) -> str:
 EITHER = "neighbouring elements in the lanes of a register"
 
 
-def lanes(schedule: Schedule, loop: str) -> str:
+def _lanes(schedule: Schedule, loop: str) -> str:
     """Which arrays are walked element by element."""
-    shape = shape_of(schedule.start.program, loop)
+    shape = _shape_of(schedule.start.program, loop)
     dim = shape and blocked_dim(schedule, shape, loop)
     if shape is None or dim is None:
         return EITHER
@@ -122,14 +122,14 @@ def blocked_dim(schedule: Schedule, shape: Structure, loop: str) -> str | None:
     return dim
 
 
-def shape_of(program: Program, loop: str) -> Structure | None:
+def _shape_of(program: Program, loop: str) -> Structure | None:
     """The structure of the statement that a qualified loop name points at."""
     statement = LoopName(loop).statement
     known = {s.name: s.id for s in program.statements}
     return structure(program, known[statement]) if statement in known else None
 
 
-def count(schedule: Schedule, loop: str) -> str:
+def _count(schedule: Schedule, loop: str) -> str:
     """`; 64 of them`, where the number of iterations is known."""
     found: list[Loop] = [x for x in loops(schedule.tree) if x.name == plain(loop) and x.kind == "parallel"]
     for statement, row in (r for x in found for r in x.rows):

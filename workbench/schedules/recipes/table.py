@@ -12,7 +12,7 @@ from workbench.schedules.recipes.rows_taken import remembered
 from workbench.schedules.scheduled_program import Schedule
 
 
-def always(schedule: Schedule) -> bool:
+def _always(schedule: Schedule) -> bool:
     """Applies to every schedule; the recipe itself looks for what it can change."""
     return True
 
@@ -33,7 +33,7 @@ class Row:
     name: str
     where: str
     reason: str
-    applies: Callable[[Schedule], bool] = always
+    applies: Callable[[Schedule], bool] = _always
     takes: tuple[str, ...] = ("target",)
 
     @property

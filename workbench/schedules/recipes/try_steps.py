@@ -23,7 +23,7 @@ def attempt(schedule: Schedule, *steps: Transform, parts: tuple[frozenset[str], 
         after = applied(schedule, *steps)
     except ScheduleError:
         return schedule
-    among = changed(schedule, after)
+    among = changed_statements(schedule, after)
     return schedule if poly.violations(schedule.program, after.tree, among, parts) else after
 
 
@@ -32,18 +32,18 @@ def ordered(schedule: Schedule, statement: str, loops: Iterable[str]) -> Schedul
     return applied(schedule, reorder(*loops_of(statement, loops)))
 
 
-def changed(before: Schedule, after: Schedule) -> frozenset[str]:
+def changed_statements(before: Schedule, after: Schedule) -> frozenset[str]:
     """Statements whose dependences need a second look: those of the top-level nests that differ, and those that
     now stand on the other side of one.
     """
     old = set(top(before.tree))
     different = {s for nest in top(after.tree) if nest not in old for s in statements(nest)}
-    was, now = places(before.tree), places(after.tree)
+    was, now = _places(before.tree), _places(after.tree)
     passed = {s for s in now for d in different if (was[s] < was[d]) != (now[s] < now[d])}
     return frozenset(different | passed)
 
 
-def places(tree: Tree) -> dict[str, int]:
+def _places(tree: Tree) -> dict[str, int]:
     """The number of the top-level nest that holds each statement."""
     return {s: number for number, nest in enumerate(top(tree)) for s in statements(nest)}
 

@@ -10,7 +10,7 @@ from workbench.errors import BudgetExceeded, ScheduleError, UnchangedSchedule, s
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.records import record
-from workbench.schedules.choices import Choice, choices_of, mapped
+from workbench.schedules.choices import Choice, choices_of, map_choices
 from workbench.schedules.legality import Verdict
 from workbench.schedules.sketches.constraints import constraint
 from workbench.schedules.sketches.space import Decision, Point, Space
@@ -86,7 +86,7 @@ class Sketch:
 
     def decided(self, point: Point) -> list[Transform]:
         """The steps of a point."""
-        made = (mapped(step, lambda choice: point[choice.name or ""]) for step in self.steps)
+        made = (map_choices(step, lambda choice: point[choice.name or ""]) for step in self.steps)
         return [step for step in made if step is not None]
 
     def to_json(self) -> str:
@@ -129,7 +129,7 @@ class Sketch:
         def named(choice: Choice) -> Choice:
             return Choice(tuple(map(_plain, choice.options)), names[id(choice)])
 
-        after = mapped(step, named)
+        after = map_choices(step, named)
         assert after is not None
         for _, choice in choices_of(after):
             _require_same(choice, decisions)

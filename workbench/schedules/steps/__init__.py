@@ -11,8 +11,7 @@ from importlib import import_module
 from inspect import getdoc
 from typing import Any
 
-from workbench.deferred import deferred
-from workbench.face import STEPS, class_of
+from workbench.face import STEPS, class_of, deferred
 
 # Public name → module.
 NAMES: dict[str, str] = {name: module for step, module in STEPS.items() for name in (class_of(step), step)}

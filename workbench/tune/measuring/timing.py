@@ -16,8 +16,8 @@ from workbench.records import record
 from workbench.runtime.arrays.layout import Array, layout_of
 from workbench.runtime.calls.bare import NO_MEMORY, Repeat, open_bare
 from workbench.runtime.kernels.arguments import scalar_bits
-from workbench.runtime.kernels.copying import pointers
-from workbench.runtime.measuring.counters import Counts, counted
+from workbench.runtime.kernels.copying import array_addresses
+from workbench.runtime.measuring.counters import Counts, hardware_counts
 from workbench.tune.measuring.workload import Workload, spoil
 
 BATCH_SECONDS = 4e-4
@@ -107,7 +107,7 @@ class _Callable:
         self.inputs = inputs
         self.layout = layout
         arrays = [*inputs, *self.outputs]
-        self.data = pointers(arrays)
+        self.data = array_addresses(arrays)
         self.values = (ctypes.c_uint64 * (len(arrays) + 1))(*bits)
         self.threads = threads
 
@@ -203,7 +203,7 @@ class _Runner:
         """What the hardware counts of a call, in a batch of its own."""
         size, _ = self._batch(candidate)
         candidate.begin()
-        return counted(lambda: candidate.calls(size), size)
+        return hardware_counts(lambda: candidate.calls(size), size)
 
     def _batch(self, kernel: _Callable) -> tuple[int, float]:
         """(calls of a batch, seconds of a call); warms up."""

@@ -11,7 +11,7 @@ from math import gcd, prod
 
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Size, Unary, reads
-from workbench.lang.operation_counts import operations
+from workbench.lang.operation_counts import instance_operations
 from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Array, Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, LoopKind, marked, path
@@ -161,7 +161,7 @@ def _nest(schedule: Schedule, own: ProgramStatement, around: Sequence[Loop]) -> 
     read = {(r.tensor, r.subscripts) for r in reads(*own.values) if r.subscripts}
     accesses = [_access(program, own, a, s, loops, written=True) for a, s in own.targets if s]
     accesses += [_access(program, own, a, s, loops, written=False) for a, s in sorted(read - written, key=repr)]
-    return Nest(own, loops, tuple(accesses), operations(own.values, own.reduction))
+    return Nest(own, loops, tuple(accesses), instance_operations(own.values, own.reduction))
 
 
 @record(slots=True)

@@ -23,7 +23,13 @@ from pathlib import Path
 
 from workbench.errors import BuildError
 from workbench.runtime.measuring.machine_code import Function, Instruction, functions_in
-from workbench.runtime.measuring.machine_loops import MachineLoop, computes, innermost_loops, lanes, register_bits
+from workbench.runtime.measuring.machine_loops import (
+    MachineLoop,
+    computes,
+    innermost_loops,
+    instruction_lanes,
+    register_bits,
+)
 
 PREFIX = "object_"
 COUNTED = ("fused", "loads", "stores", "spills", "reloads", "gathers", "divisions", "calls")
@@ -108,6 +114,6 @@ def _widths(loops: Sequence[MachineLoop]) -> dict[str, float]:
     """The part of all numbers that registers of each width compute, and that is computed one by one."""
     found = dict.fromkeys((*(f"bits_{bits}" for bits in WIDTHS), "scalar"), 0.0)
     for i in (i for loop in loops for i in loop.instructions if computes(i)):
-        found["scalar" if lanes(i) == 1 else f"bits_{register_bits(i)}"] += lanes(i)
+        found["scalar" if instruction_lanes(i) == 1 else f"bits_{register_bits(i)}"] += instruction_lanes(i)
     total = sum(found.values()) or 1.0
     return {name: value / total for name, value in found.items()}

@@ -1,16 +1,23 @@
 """Colours by role, for light and dark grounds, as CSS variables with literal fallbacks.
 
-Statements and arrays have theirs by number (`numbering` counts them through a program's history): `statement_role`,
-`array_role`, and shapes and glyphs that say the same.  The first six of the statements follow Okabe and Ito's set,
-darkened on white so that thin lines keep a contrast of 3:1 and text of 4.5:1; the others are as far from all before as
-these contrasts leave room for (distances in Oklab: Ottosson, 2020).  Red is kept for what is wrong.  Arrays have
+Statements and arrays have theirs by number: `statement_role`, `array_role`, and shapes and glyphs that say the same.
+The first six of the statements follow Okabe and Ito's set, darkened on white so that thin lines keep a contrast of 3:1
+and text of 4.5:1; the others are as far from all before as these contrasts leave room for (distances in Oklab:
+Ottosson, 2020).  Red is kept for what is wrong.  Arrays have
 colours of their own and open shapes, statements full ones: no colour stands for both.  A shape and a line pattern
 always say the same as the colour.
+
+A name keeps the number that it had when it first appeared, in the operator's program or after a step
+(`statement_numbers`, `array_numbers`): a copy, a buffer or a partial result that a step adds comes behind all that were
+there, wherever it stands in the order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
+
+from workbench.poly.programs.program import Program
 
 Theme = Literal["light", "dark", "auto"]
 
@@ -127,3 +134,25 @@ def _selector(hosts: tuple[str, ...]) -> str:
 
 def _values(theme: Theme) -> str:
     return ";".join(f"--wb-{role}:{colour(role, theme)}" for role in COLOURS)
+
+
+def statement_numbers(program: Program) -> dict[str, int]:
+    """Name of a statement → its number; also of those that are gone by now."""
+    return _counted(statement.name for before in _history(program) for statement in before.statements)
+
+
+def array_numbers(program: Program) -> dict[str, int]:
+    """Name of an array → its number; also of those that are gone by now."""
+    return _counted(name for before in _history(program) for name in before.arrays)
+
+
+def _counted(names: Iterator[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}
+
+
+def _history(program: Program) -> list[Program]:
+    """The operator's program, then what each step made of it, up to this one."""
+    found = [program]
+    while found[-1].parent is not None:
+        found.append(found[-1].parent)
+    return found[::-1]

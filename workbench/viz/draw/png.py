@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.viz.draw.palette import Theme, colour
 from workbench.viz.draw.scene import XY, Box, Line, Mark, Marker, Path, Polygon, Scene, Text
-from workbench.viz.draw.svg import MARGIN, arrow_head, bent, outline
+from workbench.viz.draw.svg import MARGIN, arrow_head, bent, marker_outline
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -166,7 +166,7 @@ class _Canvas:
             pen.polygon([self.at(p) for p in tip], fill=ink)
 
     def _marker(self, pen: ImageDraw, marker: Marker, ink: Any) -> None:
-        corners = outline(marker)
+        corners = marker_outline(marker)
         if corners:
             pen.polygon([self.at(p) for p in corners], fill=ink)
             return

@@ -133,10 +133,10 @@ def _box(box: Box, theme: Theme) -> Markup:
     )  # fmt: skip
 
 
-def outline(marker: Marker) -> tuple[XY, ...]:
+def marker_outline(marker: Marker) -> tuple[XY, ...]:
     """Corners of a marker's shape; empty for round ones.  An open shape goes around itself, and back inside."""
     if marker.shape.startswith("open "):
-        outer = outline(replace(marker, shape=marker.shape.removeprefix("open ")))
+        outer = marker_outline(replace(marker, shape=marker.shape.removeprefix("open ")))
         return (*outer, outer[0], *_inside(outer))
     x, y, r = marker.x, marker.y, marker.size
     match marker.shape:
@@ -170,7 +170,7 @@ def _inside(corners: tuple[XY, ...]) -> tuple[XY, ...]:
 
 def _marker(marker: Marker, theme: Theme) -> Markup:
     inside = [element("title", marker.title)] if marker.title else []
-    corners = outline(marker)
+    corners = marker_outline(marker)
     if corners:
         return element("polygon", *inside, points=_points(corners), **_paint("fill", marker.role, theme))
     at = {"cx": float(marker.x), "cy": float(marker.y)}

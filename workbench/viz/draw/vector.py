@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.viz.draw.geometry import hull
 from workbench.viz.draw.palette import Theme, colour
 from workbench.viz.draw.scene import XY, Box, Line, Mark, Marker, Path, Polygon, Scene, Text
-from workbench.viz.draw.svg import MARGIN, arrow_head, bent, outline
+from workbench.viz.draw.svg import MARGIN, arrow_head, bent, marker_outline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -133,7 +133,7 @@ def _marker(marker: Marker, theme: Theme, zoom: float) -> list[Any]:
     from matplotlib.patches import Polygon as Corners
 
     paint = colour(marker.role, theme)
-    corners = outline(marker)
+    corners = marker_outline(marker)
     if corners:
         return [Corners(corners, closed=True, facecolor=paint, edgecolor="none")]
     if marker.shape == "ring":

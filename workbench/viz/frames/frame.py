@@ -12,7 +12,7 @@ from workbench.lang.expr import index_names
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Tree, statements
 from workbench.records import record
-from workbench.viz.frames.coordinates import Coordinate, Point, Subject, axis_loop, coordinate
+from workbench.viz.frames.coordinates import Coordinate, Point, Subject, axis_loop, axis_place
 from workbench.viz.frames.small_sizes import Small, Wanted, small
 from workbench.viz.frames.small_tree import largest_tile, shrunk
 
@@ -75,7 +75,7 @@ class Frame:
 
         def along(statement: str, axis: str) -> Coordinate | None:
             own = program.statement(statement)
-            return coordinate(self.of, own, self.dims(statement), axis, sizes) if axis else None
+            return axis_place(self.of, own, self.dims(statement), axis, sizes) if axis else None
 
         return {s: (along(s, self.x), along(s, self.y)) for s in self.group}
 

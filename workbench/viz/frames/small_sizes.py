@@ -116,7 +116,7 @@ def drawn_for(program: Program, changed: Mapping[str, int]) -> str:
 def _fits(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> bool:
     total = 0
     for statement in statements:
-        extents = extents_of(statement, sizes)
+        extents = _extents_of(statement, sizes)
         if any(extents[dim] > LARGEST for dim in axes[statement.name]):
             return False
         count = 1
@@ -126,7 +126,7 @@ def _fits(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> b
     return total <= MOST_POINTS
 
 
-def extents_of(statement: Statement, sizes: Mapping[str, int]) -> dict[str, int]:
+def _extents_of(statement: Statement, sizes: Mapping[str, int]) -> dict[str, int]:
     """How many values each index of a statement takes at these sizes (bounding box)."""
     return _extents(_bounded(statement), sizes, {})
 

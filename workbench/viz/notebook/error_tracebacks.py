@@ -27,12 +27,12 @@ def shorten(shell: Any) -> None:
         if getattr(own, "mode", MODE) != MODE:
             return own.structured_traceback(type(self), self, self.__traceback__)
         plain = getattr(shell, "colors", "").lower() == "nocolor"
-        return error_lines(self, names=cell_names(shell), colours=not plain)
+        return error_lines(self, names=_cell_names(shell), colours=not plain)
 
     WorkbenchError._render_traceback_ = rendered  # type: ignore[attr-defined]
 
 
-def cell_names(shell: Any) -> dict[str, str]:
+def _cell_names(shell: Any) -> dict[str, str]:
     """File of a cell's code → `cell [3]`, as IPython counts; empty where it does not tell."""
     known = getattr(getattr(shell, "compile", None), "_filename_map", {})
     return {str(file): f"cell [{number}]" for file, number in known.items()}

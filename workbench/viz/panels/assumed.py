@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from workbench.errors import WorkbenchError
 from workbench.schedules import Schedule
-from workbench.viz.frames.concrete import resized, typical_sizes
+from workbench.viz.frames.coordinates import resized, typical_sizes
 
 
 @lru_cache(maxsize=32)

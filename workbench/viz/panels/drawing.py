@@ -12,7 +12,7 @@ from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, loops
 from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import loop_value
 from workbench.target import Target
-from workbench.viz.draw.numbering import statement_numbers
+from workbench.viz.draw.palette import statement_numbers
 from workbench.viz.draw.png import png_bytes
 from workbench.viz.frames.frame import Asked
 from workbench.viz.messages.drawn import Code, Domain, Source, TreeNode

@@ -12,7 +12,7 @@ from tests.viz.values import parsed
 from workbench import viz
 from workbench.errors import ScheduleError, WorkbenchError
 from workbench.schedules import Schedule
-from workbench.viz.views.gpu.warp_phases import sectors, turns
+from workbench.viz.views.gpu.warp_phases import access_sectors, access_turns
 
 
 @cache
@@ -49,9 +49,9 @@ def made(name: str) -> Schedule:
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_what_is_drawn_is_what_is_counted(name):
     schedule = made(name)
-    assert all(len(turns(a)) == a.worst for a in wb.bank_conflicts(schedule).accesses)
-    assert all(len(sectors(a)) == a.worst for a in wb.coalescing(schedule).accesses)
-    served = [t.served for a in wb.bank_conflicts(schedule).accesses for t in turns(a)]
+    assert all(len(access_turns(a)) == a.worst for a in wb.bank_conflicts(schedule).accesses)
+    assert all(len(access_sectors(a)) == a.worst for a in wb.coalescing(schedule).accesses)
+    served = [t.served for a in wb.bank_conflicts(schedule).accesses for t in access_turns(a)]
     assert all(word % 32 == bank for each in served for bank, (word, _) in each.items())
 
 
@@ -65,10 +65,10 @@ def test_words(name, view, golden):
 
 def test_columns_of_a_tile_are_one_bank():
     (read, _) = viz.banks(transposed()).data
-    assert (read.statement, len(turns(read))) == ("B", 32)
-    assert all({*turn.served} == {0} for turn in turns(read))
+    assert (read.statement, len(access_turns(read))) == ("B", 32)
+    assert all({*turn.served} == {0} for turn in access_turns(read))
     padded = transposed() | wb.storage_align("A_local", 0, 32, 1)
-    assert all(len(turns(access)) == 1 for access in viz.banks(padded).data)
+    assert all(len(access_turns(access)) == 1 for access in viz.banks(padded).data)
 
 
 def test_a_block_is_told_by_its_colour_and_a_thread_by_its_number():

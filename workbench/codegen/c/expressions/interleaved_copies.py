@@ -1,9 +1,12 @@
-"""Copies that put rows side by side: element after element, one of each row in turn.
+"""Copies as whole moves: rows put side by side, and a few neighbours at once.
 
     WB_UNROLL for k_i < 4: for n < 32: P(n, k_i) = B(k_i, n)
 
 writes its elements apart, one by one; some neighbours of every row are read at once and exchanged in registers.
-"""
+
+    WB_UNROLL for l in 0:6: P(k, l) = A(k, l)
+
+is one move of memory.  The compiler would move them one by one; of 24 bytes it makes two wide loads and stores."""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.nest.nest import For, Write, only
 from workbench.codegen.passes.register_tiles.accumulators import iterations
 from workbench.lang.algebra.normal_form import constant, depends, simplify
-from workbench.lang.dtypes import DType
+from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Cast, Expr, Read, reads, substitute
 from workbench.schedules.kernels.lane_instructions import WORD_BYTES
 
@@ -142,3 +145,36 @@ def _side_by_side(lanes: int, rows: list[str]) -> tuple[list[str], list[str]]:
             lines.append(f"const V16 {low}{half} = __builtin_shufflevector((V16){low}, (V16){high}, {order});")
             parts.append(f"{low}{half}")
     return parts, lines
+
+
+FEWEST, MOST = 2, 32
+
+
+def neighbours_copied(values: Values, loop: For) -> tuple[Write, str] | None:
+    """What an unrolled loop copies, and the statement that copies all of it at once, if a copy is all it does."""
+    if values.check is not None:  # each access is checked by itself
+        return None
+    count, write = iterations(loop), only(loop.body)
+    if loop.kind != "unroll" or loop.lanes > 1 or loop.step != 1 or count is None or not FEWEST <= count <= MOST:
+        return None
+    if not isinstance(write, Write) or write.reduction is not None or len(write.cells) != 1:
+        return None
+    if write.atomic or write.nontemporal:
+        return None
+    cell, source = write.cells[0], write.values[0]
+    if not isinstance(source, Read) or source.tensor == cell.array or source.dtype != cell.dtype or cell.dtype == BOOL:
+        return None
+    if any(reads(*source.subscripts, *cell.subscripts)) or {source.tensor, cell.array} & {
+        held.cell.array for held in values.held
+    }:
+        return None
+    ways = ((cell.array, cell.subscripts), (source.tensor, source.subscripts))
+    if not all(subscripts and address_stride(values, a, subscripts, loop.variable) == 1 for a, subscripts in ways):
+        return None
+    first = [f"&{values.element(array, _cells_at(subscripts, loop))}" for array, subscripts in ways]
+    return write, f"__builtin_memcpy({', '.join(first)}, {count * cell.dtype.bytes});"
+
+
+def _cells_at(subscripts: tuple[Expr, ...], loop: For) -> tuple[Expr, ...]:
+    """Subscripts in the first iteration."""
+    return tuple(simplify(substitute(s, {loop.variable: loop.lower})) for s in subscripts)

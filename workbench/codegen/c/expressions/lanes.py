@@ -35,7 +35,7 @@ from workbench.lang.expr import (
     substitute,
     transform,
 )
-from workbench.poly.programs.addresses import step_of
+from workbench.poly.programs.addresses import address_step
 
 NEAR = 1 << 30
 WB_NEAR = """WB_INLINE int32_t wb_near(int64_t distance) {
@@ -279,7 +279,7 @@ def _simplified(expr: Expr) -> Expr:
 
 def address_stride(values: Values, array: str, subscripts: tuple[Expr, ...], variable: str) -> int | None:
     """Elements between the cells of neighbouring values of the variable, if constant."""
-    step = step_of(values.arrays[array], subscripts, variable)
+    step = address_step(values.arrays[array], subscripts, variable)
     return None if step is None else step.constant
 
 

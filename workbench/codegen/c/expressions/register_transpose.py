@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from workbench.codegen.c.expressions.lanes import address_stride
 from workbench.codegen.c.expressions.nontemporal_stores import store_nontemporal
-from workbench.codegen.c.expressions.transposed_stores import FOUR, joined, squares
+from workbench.codegen.c.expressions.transposed_stores import FOUR, joined_registers, squares
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.helpers import Helpers
 from workbench.codegen.nest.nest import For, Prefetch, Write, only
@@ -113,7 +113,7 @@ def _function(values: Values, source: DType, dtype: DType, lanes: int) -> tuple[
     name, lines = f"{vector}_get_four{_suffix(source, dtype)}", []
     for row, letter in enumerate("abcd"):
         parts = [taken.format(f"p + {s + row} * step") for s in range(0, lanes, FOUR)]
-        lines.append(f"{vector} {letter} = {joined(parts, FOUR)};")
+        lines.append(f"{vector} {letter} = {joined_registers(parts, FOUR)};")
     lines += squares(vector, lanes)
     lines += [f"*({vector}_u *)t{k} = r{k};" for k in range(FOUR)]
     body, targets = "".join(f"    {line}\n" for line in lines), ", ".join(f"{dtype.c_name} *t{k}" for k in range(FOUR))

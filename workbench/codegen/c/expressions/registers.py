@@ -7,20 +7,20 @@ from math import prod
 
 from workbench.codegen.c.expressions.lanes import Lanes, address_stride
 from workbench.codegen.c.expressions.partial_vectors import put_first
-from workbench.codegen.c.expressions.transposed_stores import at_row, put_square, register_at, rows_of, take_square
+from workbench.codegen.c.expressions.transposed_stores import at_row, put_square, register_at, square_steps, take_square
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.expressions.writes import joined_tuple
-from workbench.codegen.c.lines import Line, executed, rewritten_line
+from workbench.codegen.c.lines import Line, executed_statements, rewritten_line
 from workbench.codegen.nest.nest import Accumulate, For, Local, walk
 from workbench.codegen.passes.register_tiles.accumulators import Lane
-from workbench.codegen.passes.register_tiles.turned_cells import along_memory, side, turns
+from workbench.codegen.passes.register_tiles.turned_cells import along_memory, moves_in_squares, side
 from workbench.lang.algebra.normal_form import constant, depends
 from workbench.lang.dtypes import UINT16, DType
 from workbench.lang.expr import Read
 from workbench.lang.operator import Monoid
 
 
-def extent(loop: For) -> int:
+def _extent(loop: For) -> int:
     """Registers along one unrolled loop."""
     upper = constant(loop.upper)
     assert upper is not None
@@ -29,23 +29,23 @@ def extent(loop: For) -> int:
 
 def declaration(values: Values, local: Local) -> str:
     """`wb_v8f32 C_r[6][2];`."""
-    dtype = storage(local.cell.dtype)
+    dtype = bits_type(local.cell.dtype)
     name = values.helpers.type(dtype, local.lanes) if local.lanes > 1 else dtype.c_name
-    return f"{name} {values.names('register', local.name)}{''.join(f'[{extent(x)}]' for x in local.dims)};"
+    return f"{name} {values.names('register', local.name)}{''.join(f'[{_extent(x)}]' for x in local.dims)};"
 
 
-def storage(dtype: DType) -> DType:
+def bits_type(dtype: DType) -> DType:
     """The type whose bits are kept."""
     return UINT16 if dtype.is_half else dtype
 
 
-def before(values: Values, node: Accumulate) -> list[str]:
+def register_prologue(values: Values, node: Accumulate) -> list[str]:
     """Declarations, then the cells' contents or the identity."""
     lines = [declaration(values, x) for x in node.locals]
     if not node.loads:
         return lines
     first = node.locals[0]
-    if (rows := across(values, node)) is not None:
+    if (rows := loop_in_squares(values, node)) is not None:
         return lines + taken_in_squares(values, first, rows)
     body = []
     for position, local in enumerate(node.locals):
@@ -59,7 +59,7 @@ def start(values: Values, node: Accumulate, position: int, local: Local) -> str:
     dtype = local.cell.dtype
     if local.partial:
         identity = values.identity(node.reduction, position, dtype)
-        return f"{values.helpers.splat(storage(dtype), local.lanes)}({identity})"
+        return f"{values.helpers.splat(bits_type(dtype), local.lanes)}({identity})"
     element = values.element(local.cell.array, local.cell.subscripts)
     if local.lanes == 1:
         return element
@@ -67,7 +67,7 @@ def start(values: Values, node: Accumulate, position: int, local: Local) -> str:
     if not contiguous(values, local):
         return lanes.by_lane(_read(local))
     if local.limit is None:
-        return f"*(const {values.helpers.type(storage(dtype), local.lanes)}_u *)&{element}"
+        return f"*(const {values.helpers.type(bits_type(dtype), local.lanes)}_u *)&{element}"
     return lanes.first(dtype, element)
 
 
@@ -86,7 +86,7 @@ def after(values: Values, node: Accumulate) -> list[str]:
         return []
     if node.locals[0].partial:
         return flush(values, node)
-    if (rows := across(values, node)) is not None:
+    if (rows := loop_in_squares(values, node)) is not None:
         return put_in_squares(values, node.locals[0], rows)
     body = []
     for local in node.locals:
@@ -102,23 +102,23 @@ def after(values: Values, node: Accumulate) -> list[str]:
 
 def _stored(values: Values, local: Local, element: str) -> str:
     """Neighbouring cells take a register, or as many of its lanes as there are."""
-    dtype, register = storage(local.cell.dtype), values.register(local)
+    dtype, register = bits_type(local.cell.dtype), values.register(local)
     if local.limit is None:
         return f"*({values.helpers.type(dtype, local.lanes)}_u *)&{element} = {register};"
     present = Lane(local.lane_variable, local.lanes, local.limit).present
     return f"{put_first(values.helpers, dtype, local.lanes)}(&{element}, {register}, {values.text(present)});"
 
 
-def across(values: Values, node: Accumulate) -> For | None:
+def loop_in_squares(values: Values, node: Accumulate) -> For | None:
     """The loop whose registers are moved in squares, as they are neighbours and their lanes are not."""
     first = node.locals[0]
-    alone = len(node.locals) == 1 and turns(values.arrays, first)
+    alone = len(node.locals) == 1 and moves_in_squares(values.arrays, first)
     return along_memory(values.arrays, first) if alone else None
 
 
 def taken_in_squares(values: Values, local: Local, rows: For) -> list[str]:
     """Squares of registers are loaded; rows that are left come in a last one, with some that are there already."""
-    most, left = rows_of(rows, local.cell.dtype)
+    most, left = square_steps(rows, local.cell.dtype)
     lines = _in_squares(values, local, rows, most, take_square)
     others = tuple(x for x in local.dims if x is not rows)
     if left:
@@ -129,7 +129,7 @@ def taken_in_squares(values: Values, local: Local, rows: For) -> list[str]:
 
 def put_in_squares(values: Values, local: Local, rows: For) -> list[str]:
     """Squares of registers are stored, then what is left lane by lane: stores that overlap wait for one another."""
-    most, left = rows_of(rows, local.cell.dtype)
+    most, left = square_steps(rows, local.cell.dtype)
     lines = _in_squares(values, local, rows, most, put_square)
     others = tuple(x for x in local.dims if x is not rows)
     for row in left:
@@ -165,8 +165,8 @@ def flush(values: Values, node: Accumulate) -> list[str]:
         first, *rest = tuple_lane(values, node, reduction)
         return looped(values, dims, [f"{head} {first}", *rest])
     register = values.names("register", local.name)
-    vectors = [register + "".join(index(values, x, extra, i) for x in dims) for i in range(count(extra))]
-    total = tree(vectors, lambda a, b: joined_vectors(values, reduction, a, b, dtype, local.lanes))
+    vectors = [register + "".join(index(values, x, extra, i) for x in dims) for i in range(register_count(extra))]
+    total = pairwise(vectors, lambda a, b: joined_vectors(values, reduction, a, b, dtype, local.lanes))
     name = horizontal(values, reduction, dtype, local.lanes)
     element = values.element(local.cell.array, local.cell.subscripts)
     return looped(values, kept, [values.combine(reduction, element, f"{name}({total})", dtype)])
@@ -179,11 +179,11 @@ def tuple_lane(values: Values, node: Accumulate, monoid: Monoid) -> list[str]:
     return joined_tuple(values, monoid, cells, texts, [x.cell.dtype for x in node.locals])
 
 
-def count(loops: tuple[For, ...]) -> int:
+def register_count(loops: tuple[For, ...]) -> int:
     """Registers along several loops."""
     total = 1
     for loop in loops:
-        total *= extent(loop)
+        total *= _extent(loop)
     return total
 
 
@@ -194,12 +194,12 @@ def index(values: Values, loop: For, extra: tuple[For, ...], number: int) -> str
     place = number
     for other in reversed(extra):
         if other is loop:
-            return f"[{place % extent(other)}]"
-        place //= extent(other)
+            return f"[{place % _extent(other)}]"
+        place //= _extent(other)
     return ""
 
 
-def tree(items: list[str], join: Callable[[str, str], str]) -> str:
+def pairwise(items: list[str], join: Callable[[str, str], str]) -> str:
     """Pairs first, then pairs of pairs."""
     while len(items) > 1:
         pairs = [join(items[i], items[i + 1]) for i in range(0, len(items) - 1, 2)]
@@ -215,7 +215,7 @@ def looped(values: Values, dims: tuple[For, ...], body: list[str]) -> list[str]:
         step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
         head = f"WB_UNROLL for (int64_t {name} = 0; {name} < {constant(loop.upper)}; {step})"
         opened = " {" if depth == len(dims) - 1 else ""
-        lines.append(Line(f"{'    ' * depth}{head}{opened}", executed(body), loop.loop))
+        lines.append(Line(f"{'    ' * depth}{head}{opened}", executed_statements(body), loop.loop))
     indent = "    " * len(dims)
     closing = [f"{'    ' * (len(dims) - 1)}}}"] if dims else []
     return lines + [rewritten_line(line, indent + line) for line in body] + closing

@@ -18,7 +18,7 @@ from workbench.lang.expr import Const, Expr, substitute
 FOUR = 4
 
 
-def rows_of(loop: For, dtype: DType) -> tuple[For, range]:
+def square_steps(loop: For, dtype: DType) -> tuple[For, range]:
     """The loop in steps of a square's registers, and the numbers of those that are left."""
     rows, square = constant(loop.upper) or 0, side(dtype)
     whole = rows - rows % square
@@ -62,7 +62,7 @@ def at_row(local: Local, loop: For, row: int) -> Local:
     return replace(local, cell=replace(local.cell, subscripts=subscripts))
 
 
-def pairs(vector: str, lanes: int) -> list[str]:
+def _pairs(vector: str, lanes: int) -> list[str]:
     """The vectors `a` and `b` as `r0` and `r1`: in every group of two lanes, `rk` has the k-th elements of both."""
 
     def mixed(place: int) -> str:
@@ -93,7 +93,7 @@ NUMBERS = {2: "two", 4: "four"}
 
 
 def _turning(vector: str, lanes: int, square: int) -> list[str]:
-    return squares(vector, lanes) if square == FOUR else pairs(vector, lanes)
+    return squares(vector, lanes) if square == FOUR else _pairs(vector, lanes)
 
 
 def _putting(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
@@ -117,17 +117,17 @@ def _taking(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
     lines = []
     for row, letter in enumerate("abcd"[:square]):
         parts = [f"*(const {short}_u *)(p + {s + row} * step)" for s in range(0, lanes, square)]
-        lines.append(f"{vector} {letter} = {joined(parts, square)};")
+        lines.append(f"{vector} {letter} = {joined_registers(parts, square)};")
     lines += [*_turning(vector, lanes, square), *(f"*t{k} = r{k};" for k in range(square))]
     name, body = f"{vector}_take_{NUMBERS[square]}", "".join(f"    {line}\n" for line in lines)
     targets = ", ".join(f"{vector} *t{k}" for k in range(square))
     return name, f"WB_INLINE void {name}(const {dtype.c_name} *p, int64_t step, {targets}) {{\n{body}}}\n"
 
 
-def joined(parts: list[str], lanes: int) -> str:
+def joined_registers(parts: list[str], lanes: int) -> str:
     """Vectors of so many lanes as one."""
     if len(parts) == 1:
         return parts[0]
     places = ", ".join(map(str, range(2 * lanes)))
     both = [f"__builtin_shufflevector({a}, {b}, {places})" for a, b in zip(parts[::2], parts[1::2], strict=True)]
-    return joined(both, 2 * lanes)
+    return joined_registers(both, 2 * lanes)

@@ -35,13 +35,13 @@ def parenthesised(text: str) -> str:
 
 def joined_tuple(values: Values, monoid: Monoid, cells: list[str], texts: list[str], dtypes: list[DType]) -> list[str]:
     """Lines that combine a tuple into its cells, every field from the old fields."""
-    left = declare(values, monoid.left, cells, dtypes, "wb_a")
-    right = declare(values, monoid.right, texts, dtypes, "wb_b")
+    left = _declare(values, monoid.left, cells, dtypes, "wb_a")
+    right = _declare(values, monoid.right, texts, dtypes, "wb_b")
     body = [f"{c} = {values.text(e)};" for c, e in zip(cells, operand_reads(monoid), strict=True)]
     return ["{", *(f"    {line}" for line in (*left, *right, *body)), "}"]
 
 
-def declare(values: Values, names: tuple[str, ...], texts: list[str], dtypes: list[DType], prefix: str) -> list[str]:
+def _declare(values: Values, names: tuple[str, ...], texts: list[str], dtypes: list[DType], prefix: str) -> list[str]:
     """One constant for each field of an operand."""
     lines = []
     for name, text, dtype in zip(names, texts, dtypes, strict=True):
@@ -76,7 +76,7 @@ def lane_write(lanes: Lanes, write: Write) -> list[str]:
         pairs = zip(write.cells, write.values, strict=True)
         return [line for c, v in pairs for line in store_lanes(lanes, c, v, past=write.nontemporal)]
     if local is not None:
-        return [combined(lanes, write.reduction, values.register(local), vector, cell.dtype)]
+        return [combined_cell(lanes, write.reduction, values.register(local), vector, cell.dtype)]
     if write.atomic:
         return by_lanes(lanes, write)
     step = address_stride(values, cell.array, cell.subscripts, lanes.lane.variable)
@@ -86,7 +86,7 @@ def lane_write(lanes: Lanes, write: Write) -> list[str]:
         return _first_combined(lanes, write) if has_masks(cell.dtype, lanes.lane.count) else by_lanes(lanes, write)
     name = lanes.type(cell.dtype)
     target = f"*({name}_u *)&{values.element(cell.array, cell.subscripts)}"
-    return [combined(lanes, write.reduction, target, vector, cell.dtype)]
+    return [combined_cell(lanes, write.reduction, target, vector, cell.dtype)]
 
 
 def _first_combined(lanes: Lanes, write: Write) -> list[str]:
@@ -108,7 +108,7 @@ def held_local(values: Values, cell: Cell) -> Local | None:
     return next((x for x in values.held if x.cell == cell and x.lanes > 1), None)
 
 
-def combined(lanes: Lanes, reduction: str, target: str, vector: str, dtype: DType) -> str:
+def combined_cell(lanes: Lanes, reduction: str, target: str, vector: str, dtype: DType) -> str:
     """`target op= vector;`."""
     if reduction in ("+", "*"):
         return f"{target} {reduction}= {vector};"
@@ -124,7 +124,7 @@ def stored(lanes: Lanes, value: Expr, dtype: DType) -> str:
     return lanes.converted(bits, INT32, UINT8)
 
 
-def in_memory(dtype: DType) -> DType:
+def stored_type(dtype: DType) -> DType:
     """The type whose vectors are stored for elements of a type."""
     if dtype == BOOL:
         return UINT8
@@ -148,7 +148,7 @@ def stored_in_turn(lanes: Lanes, first: Write, second: Write) -> list[str]:
         return []
     pairs = [(a, first.values[0]), (b, second.values[0])][:: distance.constant]
     texts = [stored(lanes, value, cell.dtype) for cell, value in pairs]
-    put = values.helpers.put_in_turn(in_memory(a.dtype), lanes.lane.count)
+    put = values.helpers.put_in_turn(stored_type(a.dtype), lanes.lane.count)
     return [f"{put}(&{values.element(a.array, pairs[0][0].subscripts)}, {', '.join(texts)});"]
 
 
@@ -159,7 +159,7 @@ def store_lanes(lanes: Lanes, cell: Cell, value: Expr, *, past: bool = False) ->
     if local is not None:
         return [f"{values.register(local)} = {stored(lanes, value, cell.dtype)};"]
     step = address_stride(values, cell.array, cell.subscripts, lanes.lane.variable)
-    memory = in_memory(cell.dtype)
+    memory = stored_type(cell.dtype)
     if step == -1 and lanes.lane.limit is None:
         put, place = values.helpers.backwards(memory, lanes.lane.count)[1], values.element(cell.array, cell.subscripts)
         return [f"{put}(&{place}, {stored(lanes, value, cell.dtype)});"]

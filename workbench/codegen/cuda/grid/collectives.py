@@ -40,12 +40,12 @@ def collective(nest: Nest, extents: Extents, kind: str) -> tuple[For, Write] | N
     return (nest, write) if fits and cell.dtype.name in TYPES and independent(cell, nest.variable) else None
 
 
-def on_threads(nest: Nest, extents: Extents, inside: bool = False) -> Nest:
+def vector_loops_on_threads(nest: Nest, extents: Extents, inside: bool = False) -> Nest:
     """The nest with such vector loops as loops over threads."""
     if not inside and (found := collective(nest, extents, "vector")) is not None:
         return replace(found[0], kind="thread.x")
     inside = inside or (isinstance(nest, For) and is_thread(nest.kind))
-    return rebuild(nest, tuple(on_threads(child, extents, inside) for child in children(nest)))
+    return rebuild(nest, tuple(vector_loops_on_threads(child, extents, inside) for child in children(nest)))
 
 
 def collectives(nest: Nest, extents: Extents) -> Iterator[tuple[For, Write]]:
@@ -94,7 +94,7 @@ def scratch_name(values: Values, array: str) -> str:
     return values.names("register", f"{array}.warps")
 
 
-def combined(values: Values, loop: For, write: Write, named: bool) -> list[str]:
+def combined_across_lanes(values: Values, loop: For, write: Write, named: bool) -> list[str]:
     """The lines that all threads execute; `named`: the value uses the number of the thread."""
     assert isinstance(write.reduction, str)
     cell, reduction, count = write.cells[0], write.reduction, constant(loop.upper) or 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from workbench.codegen.cuda.grid.launch_extents import count_of
+from workbench.codegen.cuda.grid.launch_extents import iteration_count
 from workbench.codegen.nest.nest import Cell, Define, For, If, Nest, Write, children, rebuild
 from workbench.codegen.nest.ranges import Ranges, inside, interval
 from workbench.lang.algebra.normal_form import constant, is_address, simplify
@@ -70,7 +70,7 @@ def _iterations(loop: For, ranges: Ranges) -> Expr:
         match upper:
             case Call("min" | "max" as which, arguments, dtype):
                 return Call(which, tuple(map(counted, arguments)), dtype)
-        return count_of(replace(loop, upper=upper))
+        return iteration_count(replace(loop, upper=upper))
 
     return _plain(counted(loop.upper), {}, ranges)
 

@@ -153,7 +153,7 @@ def _kind(node: Define, tree: Tree) -> LoopKind:
     return kinds[0] if kinds else "serial"
 
 
-def numbered(nest: Nest) -> tuple[frozenset[str], Starts]:
+def uneven_loops(nest: Nest) -> tuple[frozenset[str], Starts]:
     """`shifted` and `starts` of a `Grid`, from the nest before its loops count from 0."""
     loops = [n for n in walk(nest) if isinstance(n, For)]
     uneven = [n for n in loops if n.step != 1 or (n.kind == "vector" and constant(n.lower) != 0)]

@@ -57,7 +57,7 @@ def extents_of(nest: Nest, host: frozenset[str], target: Target, name: str) -> E
     for loop, ranges in threads:
         most, size = _iterations(loop, ranges), block[axis_number(loop.kind)]
         (fitting if most is not None and most <= size else longer).add(head(loop))
-        if constant(count_of(loop)) == size and loop.step == 1:
+        if constant(iteration_count(loop)) == size and loop.step == 1:
             full.add(head(loop))
     return Extents(grid, block, frozenset(exact), frozenset(fitting - longer), frozenset(full))
 
@@ -81,7 +81,7 @@ def axis_number(kind: LoopKind) -> int:
     return "xyz".index(kind[-1])
 
 
-def count_of(loop: For) -> Expr:
+def iteration_count(loop: For) -> Expr:
     """Iterations of a loop, if it has any."""
     length = Binary("-", loop.upper, loop.lower, INT64)
     if loop.step != 1:
@@ -92,7 +92,7 @@ def count_of(loop: For) -> Expr:
 def _iterations(loop: For, ranges: Ranges) -> int | None:
     """The most iterations the loop ever has, None if sizes decide."""
     uppers = loop.upper.arguments if isinstance(loop.upper, Call) and loop.upper.function == "min" else (loop.upper,)
-    limits = [interval(count_of(replace(loop, upper=u)), ranges)[1] for u in uppers]
+    limits = [interval(iteration_count(replace(loop, upper=u)), ranges)[1] for u in uppers]
     known = [limit for limit in limits if limit is not None]
     return max(0, min(known)) if known else None
 
@@ -148,7 +148,7 @@ def _grid(
         if not own:
             continue
         loop, _ = own[0]
-        count = count_of(loop)
+        count = iteration_count(loop)
         number = constant(count)
         if len(own) == 1 and index_names(count) <= host and (number is not None or axis == 0):
             grid[axis] = count if number is None else min(number, GRID_LIMITS[axis])

@@ -1,8 +1,9 @@
-"""Loops over pieces that are whole or not there at all: one question in place of a bound that each thread looks at.
+"""Guards of tails: those that the ranges of the loops around decide are none, and whole pieces need one question.
 
     for n < min(32 - 16*k_o, 16): body      →      if (k_o < 2) for n < 16: body
 
-So it is with copies that are ahead: in the last iterations there is nothing to copy.
+in place of a bound that each thread looks at.  So it is with copies that are ahead: in the last iterations there is
+nothing to copy.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ from workbench.poly.time.concurrency import is_block
 
 
 def without_known(nest: Nest, ranges: Ranges | None = None) -> Nest:
-    """The nest without guards that always hold; `ranges` are those of the variables around."""
+    """The nest without guards that always hold; `ranges` are those of the variables around.
+
+        n_i < 256:  if (0 < 2 - (n_i + 212) / 256) body   →   body
+
+    They come from what is computed before a loop that might not run at all.
+    """
     known = {} if ranges is None else ranges
     if isinstance(nest, If) and _holds(nest.condition, known):
         return without_known(nest.then, known)

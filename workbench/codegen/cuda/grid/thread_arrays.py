@@ -40,7 +40,7 @@ class Touch:
     shared_with_others: bool = False
 
 
-def touches(nest: Nest, around: tuple[For, ...] = ()) -> Iterator[Touch]:
+def _touches(nest: Nest, around: tuple[For, ...] = ()) -> Iterator[Touch]:
     """Every access of a nest."""
     if isinstance(nest, For):
         around = (*around, nest)
@@ -49,13 +49,13 @@ def touches(nest: Nest, around: tuple[For, ...] = ()) -> Iterator[Touch]:
         for expr in (*nest.values, *(s for c in nest.cells for s in c.subscripts)):
             yield from (Touch(e.tensor, e.subscripts, around) for e in walk_expr(expr) if isinstance(e, Read))
     for child in children(nest):
-        yield from touches(child, around)
+        yield from _touches(child, around)
 
 
-def owned(nest: Nest, arrays: Mapping[str, Array], extents: Extents) -> dict[str, tuple[int, ...]]:
+def thread_owned(nest: Nest, arrays: Mapping[str, Array], extents: Extents) -> dict[str, tuple[int, ...]]:
     """Those of some arrays of which each thread has its own cells, with the subscripts that only say which thread."""
     found: dict[str, list[Touch]] = {name: [] for name in arrays}
-    for touch in touches(nest):
+    for touch in _touches(nest):
         if touch.array in found:
             found[touch.array].append(touch)
     known = {name: _positions(own, extents) for name, own in found.items()}
@@ -97,10 +97,10 @@ def _written_out(touch: Touch, positions: tuple[int, ...]) -> bool:
     rest = [s for p, s in enumerate(touch.subscripts) if p not in positions]
     names = {name for s in rest for name in index_names(s)}
     plain = not any(isinstance(e, Read) for s in rest for e in walk_expr(s))
-    return plain and all(name in loops and copies(loops[name]) is not None for name in names)
+    return plain and all(name in loops and _copies(loops[name]) is not None for name in names)
 
 
-def copies(loop: For) -> int | None:
+def _copies(loop: For) -> int | None:
     """How often the body of a loop is written out, None if not at all."""
     limits = bound(loop)
     serial = not at_once(loop.kind) and loop.step == 1
@@ -156,9 +156,9 @@ def plain(nest: Nest, arrays: frozenset[str]) -> Nest:
     return transform(nest, change) if arrays else nest
 
 
-def in_registers(nest: Nest, arrays: frozenset[str]) -> Nest:
+def with_registers_unrolled(nest: Nest, arrays: frozenset[str]) -> Nest:
     """The nest with the loops along arrays of a thread written out, so that a compiler knows each element's number."""
-    moving = {name for t in touches(nest) if t.array in arrays for s in t.subscripts for name in index_names(s)}
+    moving = {name for t in _touches(nest) if t.array in arrays for s in t.subscripts for name in index_names(s)}
     return _written(nest, arrays, moving, {}) if arrays else nest
 
 
@@ -179,7 +179,7 @@ def _guarded(loop: For, most: dict[Expr, int]) -> For:
     """The loop with a constant number of iterations, some of them under a guard; as it was if it is long."""
     if loop.upper in most and constant(loop.lower) == 0:
         loop = replace(loop, upper=Call("min", (Const(most[loop.upper], INT64), loop.upper), INT64))
-    number, limits = copies(loop), bound(loop)
+    number, limits = _copies(loop), bound(loop)
     if number is None or limits is None:
         return loop
     body = loop.body

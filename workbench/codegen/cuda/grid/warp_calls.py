@@ -14,7 +14,7 @@ from dataclasses import replace
 from math import prod
 
 from workbench.codegen.cuda.grid.launch_extents import Extents
-from workbench.codegen.cuda.grid.thread_arrays import owned, without
+from workbench.codegen.cuda.grid.thread_arrays import thread_owned, without
 from workbench.codegen.cuda.grid.wide_accesses import offset
 from workbench.codegen.nest.nest import (
     Block,
@@ -41,7 +41,7 @@ from workbench.poly.regions.extents import upper_bounds
 from workbench.poly.regions.storage import elements
 from workbench.records import record
 from workbench.schedules.kernels.micro_kernels import registered
-from workbench.schedules.kernels.warp_fits import WarpFit, evaluated, warp_fit
+from workbench.schedules.kernels.warp_fits import WarpFit, affine_value, warp_fit
 from workbench.schedules.kernels.warp_instructions import AXES, WarpInstruction
 from workbench.target import Target
 
@@ -87,7 +87,8 @@ def executable(nest: Nest, stored: Program, extents: Extents) -> bool:
     """Whether blocks consist of warps whose lanes are as the instructions want them, and hold their results."""
     found = {_result(n) for n in walk(nest) if isinstance(n, Invoke)}
     arrays = {name: stored.arrays[name] for name in found}
-    return extents.block[:2] == (AXES["thread.x"], AXES["thread.y"]) and owned(nest, arrays, extents).keys() == found
+    in_warps = extents.block[:2] == (AXES["thread.x"], AXES["thread.y"])
+    return in_warps and thread_owned(nest, arrays, extents).keys() == found
 
 
 def partial_results(nest: Nest) -> frozenset[str]:
@@ -151,8 +152,8 @@ def _call(site: For, part: Marked, source: Program, stored: Program, tree: Tree)
     covered = prod(AXES.values())
     for loop in reversed([x for x in loops if x.kind not in AXES]):
         row = next(x for x in part.loops if x.name == loop.loop).row(own.id)
-        dim = next(d for d in fit.dims if evaluated(row, {d: 0}) is not None)
-        count = len({evaluated(row, {dim: n}) for n in range(fit.spans[fit.dims.index(dim)])})
+        dim = next(d for d in fit.dims if affine_value(row, {d: 0}) is not None)
+        count = len({affine_value(row, {dim: n}) for n in range(fit.spans[fit.dims.index(dim)])})
         body = replace(loop, lower=ZERO, upper=Const(count, INT64), step=1, kind="unroll", body=body)
         covered *= count
     if covered != prod(fit.spans):  # a loop is missing here: it was peeled, or has one iteration

@@ -101,7 +101,7 @@ def inlined(nest: Nest, variable: str, value: Expr) -> Nest:
     return map_expressions(nest, lambda e: substitute(e, {variable: value}))
 
 
-def trip(loop: For) -> int | None:
+def trip_count(loop: For) -> int | None:
     """Constant number of iterations of a loop that starts at 0, if it is one."""
     upper = constant(loop.upper)
     return upper if constant(loop.lower) == 0 and upper is not None else None
@@ -134,7 +134,7 @@ def apart(cell: Cell, lane: Lane, loops: Iterable[For]) -> bool:
 
     A subscript may move with the lanes and one loop, if the steps of the one are longer than all those of the other.
     """
-    trips = {lane.variable: lane.count, **{x.variable: trip(x) for x in loops}}
+    trips = {lane.variable: lane.count, **{x.variable: trip_count(x) for x in loops}}
     moved: set[str] = set()
     for subscript in cell.subscripts:
         moving = {v: abs(growth(subscript, v) or 0) for v in trips if depends(subscript, v)}
@@ -180,7 +180,7 @@ def fresh(name: str, used: set[str]) -> str:
     return candidate
 
 
-def kept(body: Nest) -> set[str]:
+def _kept(body: Nest) -> set[str]:
     """Arrays that are already held in registers somewhere inside."""
     return {x.cell.array for node in walk(body) if isinstance(node, Accumulate) for x in node.locals}
 

@@ -13,7 +13,14 @@ from __future__ import annotations
 from math import prod
 
 from workbench.codegen.nest.nest import For, Nest, Write
-from workbench.codegen.passes.register_tiles.accumulators import alone, chain, independent, keepable, separable, trip
+from workbench.codegen.passes.register_tiles.accumulators import (
+    alone,
+    chain,
+    independent,
+    keepable,
+    separable,
+    trip_count,
+)
 from workbench.lang.algebra.normal_form import constant, depends, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr
@@ -81,7 +88,7 @@ def bound(loop: For) -> tuple[int, Expr | None] | None:
     """(constant bound, the other bound of `min(constant, other)` or None); None if it has no constant bound."""
     if constant(loop.lower) != 0:
         return None
-    fixed = trip(loop)
+    fixed = trip_count(loop)
     if fixed is not None:
         return fixed, None
     match loop.upper:

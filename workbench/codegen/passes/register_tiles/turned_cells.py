@@ -17,7 +17,7 @@ from workbench.codegen.passes.register_tiles.accumulators import fresh
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Binary, Expr, Read, Select, children
-from workbench.poly.programs.addresses import step_of
+from workbench.poly.programs.addresses import address_step
 from workbench.poly.programs.program import Array
 
 SHORTEST_BYTES = 16
@@ -35,7 +35,7 @@ def along_memory(arrays: Mapping[str, Array], local: Local) -> For | None:
     if square == 1 or local.lanes % square or lane_step(arrays, local) is None:
         return None
     for loop in local.dims:
-        rows, step = constant(loop.upper), step_of(array, cell, loop.variable)
+        rows, step = constant(loop.upper), address_step(array, cell, loop.variable)
         many = rows is not None and rows >= square and loop.step == 1
         if many and step is not None and step.constant == 1:
             return loop
@@ -44,7 +44,7 @@ def along_memory(arrays: Mapping[str, Array], local: Local) -> For | None:
 
 def lane_step(arrays: Mapping[str, Array], local: Local) -> int | None:
     """Elements from one lane to the next, if constant."""
-    step = step_of(arrays[local.cell.array], local.cell.subscripts, local.lane_variable)
+    step = address_step(arrays[local.cell.array], local.cell.subscripts, local.lane_variable)
     return None if step is None else step.constant
 
 
@@ -62,7 +62,7 @@ def turned(nest: Nest, arrays: Mapping[str, Array]) -> Nest:
     return transform(nest, change)
 
 
-def turns(arrays: Mapping[str, Array], local: Local) -> bool:
+def moves_in_squares(arrays: Mapping[str, Array], local: Local) -> bool:
     """Whether registers are moved in squares."""
     if local.lanes == 1 or local.partial or local.limit is not None or lane_step(arrays, local) in (0, 1):
         return False
@@ -79,14 +79,14 @@ def _held(node: Accumulate, epilogue: Nest, arrays: Mapping[str, Array], used: s
         return epilogue
     written = {c.array: c for w in own for c in w.cells}
     values = [v for w in own for v in w.values]
-    read = dict.fromkeys(r for v in values for r in always(v) if r.subscripts and r.tensor not in written)
+    read = dict.fromkeys(r for v in values for r in _always(v) if r.subscripts and r.tensor not in written)
     held = {x.cell.array for x in node.locals}
 
     def register(cell: Cell) -> Local | None:
         local = replace(tile, cell=cell)
         apart = local.limit is None and lane_step(arrays, local) not in (None, 0, 1)
         kept = cell.array in written and (apart or arrays[cell.array].role == "temporary")
-        if cell.array in held or not computable(cell) or not (kept or turns(arrays, local)):
+        if cell.array in held or not computable(cell) or not (kept or moves_in_squares(arrays, local)):
             return None
         return replace(local, name=fresh(f"{cell.array}.r", used))
 
@@ -114,15 +114,15 @@ def _is_over(nest: Nest, dims: tuple[For, ...]) -> bool:
     return isinstance(nest, Write) or (isinstance(nest, Block) and all(isinstance(x, Write) for x in nest.body))
 
 
-def always(expr: Expr) -> Iterator[Read]:
+def _always(expr: Expr) -> Iterator[Read]:
     """What is read whatever conditions say: not behind a choice, nor to the right of && and ||."""
     match expr:
         case Read():
             yield expr
         case Select(condition, _, _, _):
-            yield from always(condition)
+            yield from _always(condition)
         case Binary("&&" | "||", left, _, _):
-            yield from always(left)
+            yield from _always(left)
         case _:
             for part in children(expr):
-                yield from always(part)
+                yield from _always(part)

@@ -8,7 +8,7 @@ from string import ascii_letters
 from onnx import helper
 
 from workbench.export.ort.body.elementwise import Named
-from workbench.export.ort.body.graph import typed
+from workbench.export.ort.body.graph import graph_value
 from workbench.export.ort.body.values import Values
 from workbench.export.ort.model import onnx_type
 
@@ -31,7 +31,7 @@ def contraction(values: Values, operands: Sequence[Named], kept: tuple[str, ...]
         something("Einsum", *(o.name for o in operands), equation=f"{terms}->{''.join(letters[a] for a in kept)}"),
     ]
     branches = [
-        inner.proto(graph.fresh("branch"), [], [typed(inner.result(result), onnx_type(dtype), len(kept))])
+        inner.proto(graph.fresh("branch"), [], [graph_value(inner.result(result), onnx_type(dtype), len(kept))])
         for inner, result in zip((nothing, something), results, strict=True)
     ]
     least = graph("ReduceMin", values.lengths(axes), graph.constant([0]), keepdims=0)

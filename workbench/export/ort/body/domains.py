@@ -23,7 +23,7 @@ class Domain:
     mask: Named | None
 
 
-def domain_of(
+def ranges_domain(
     graph: Graph, ranges: Sequence[Range], fixed: Mapping[str, str], memory: Mapping[str, Cells], condition: Expr | None
 ) -> Domain:
     """The domain of some ranges, in whose bounds earlier ones may stand; those in `fixed` have one value."""

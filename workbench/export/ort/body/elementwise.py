@@ -34,7 +34,7 @@ class Named:
     dtype: DType
 
 
-def working(dtype: DType) -> DType:
+def computing_type(dtype: DType) -> DType:
     """The type in which values of a type are computed."""
     if dtype.is_half:
         return FLOAT32
@@ -68,7 +68,7 @@ class Elementwise:
 
     def constant(self, value: Any, dtype: DType) -> Named:
         """A number, rounded to its type."""
-        own = working(dtype)
+        own = computing_type(dtype)
         array = np.asarray(value, dtype.numpy).astype(own.numpy)
         return Named(self.graph.constant(array, own.numpy), (), own)
 
@@ -96,7 +96,7 @@ class Elementwise:
 
     def cast(self, value: Named, source: DType, dtype: DType) -> Named:
         """A conversion of the language."""
-        own = working(dtype)
+        own = computing_type(dtype)
         if dtype.is_integral:
             return self._whole(value, dtype) if value.dtype.is_float else self.wrap(self.as_type(value, INT64), dtype)
         if source == UINT64 and dtype.is_float:

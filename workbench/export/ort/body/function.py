@@ -5,29 +5,29 @@ from __future__ import annotations
 from onnx import FunctionProto, helper
 
 from workbench.export.dispatch import Family
-from workbench.export.ort.body.elementwise import working
+from workbench.export.ort.body.elementwise import computing_type
 from workbench.export.ort.body.graph import Graph
-from workbench.export.ort.body.statements import Body, begun
+from workbench.export.ort.body.statements import Body, zero_tensor
 from workbench.export.ort.body.values import Cells, Values
 from workbench.export.ort.model import OPSET, onnx_type
-from workbench.export.ort.signature import Port, inputs_of, node_domain, outputs_of
+from workbench.export.ort.signature import Port, node_domain, node_inputs, outputs_of
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Size, size_names, substitute
 
 
-def function_of(family: Family) -> FunctionProto:
+def onnx_function(family: Family) -> FunctionProto:
     """The operator in operators of plain ONNX; CodegenError where there is something ONNX has none for.
 
     It checks nothing: neither sizes that do not fit one another nor promises about data.
     """
     op, graph = family.op, Graph()
-    inputs, outputs = inputs_of(family), outputs_of(family)
+    inputs, outputs = node_inputs(family), outputs_of(family)
     given = {p.of: _computed(graph, p) for p in inputs if p.kind != "s"}
     memory = {n: Cells(given.get(n, ""), t.dtype, t.lower, t.extent) for n, t in op.tensors.items()}
     body = Body(op, graph, _sizes(family, graph, inputs), memory)
     for name in memory:
         if not memory[name].name:
-            begun(body, name)
+            zero_tensor(body, name)
     body.steps(op.body)
     for port in outputs:
         result = [body.memory[port.of].name]
@@ -41,7 +41,7 @@ def function_of(family: Family) -> FunctionProto:
 
 def _computed(graph: Graph, port: Port) -> str:
     """An input in the type it is computed in."""
-    own = working(port.dtype)
+    own = computing_type(port.dtype)
     return port.name if own == port.dtype else graph("Cast", port.name, to=onnx_type(own))
 
 

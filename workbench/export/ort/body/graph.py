@@ -86,6 +86,6 @@ def _used(node: NodeProto) -> set[str]:
     return {*node.input, *outputs}.union(*map(_used, inner))
 
 
-def typed(name: str, element: int, rank: int) -> ValueInfoProto:
+def graph_value(name: str, element: int, rank: int) -> ValueInfoProto:
     """What goes into or out of a graph."""
     return helper.make_tensor_value_info(name, element, [None] * rank)

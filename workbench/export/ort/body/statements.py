@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from onnx import TensorProto, helper
 
 from workbench.export.ort.body.contractions import MOST_AXES, contraction
-from workbench.export.ort.body.domains import Domain, domain_of, hull
-from workbench.export.ort.body.elementwise import Named, working
-from workbench.export.ort.body.graph import Graph, typed
+from workbench.export.ort.body.domains import Domain, hull, ranges_domain
+from workbench.export.ort.body.elementwise import Named, computing_type
+from workbench.export.ort.body.graph import Graph, graph_value
 from workbench.export.ort.body.values import Cells, Values
-from workbench.export.ort.body.writes import accumulated, apart, filled, identity, reduced, replaced
+from workbench.export.ort.body.writes import accumulated, apart, identity, one_number_tensor, reduced, replaced
 from workbench.export.ort.model import onnx_type
 from workbench.lang.algebra.identities import combined
 from workbench.lang.algebra.identities import identity as identity_of
@@ -53,12 +53,12 @@ class Body:
         carried = {name: replace(self.memory[name], name=graph.fresh(name)) for name in tensors}
         inner = Body(self.op, graph, {**self.fixed, index: graph("Add", start, number)}, {**self.memory, **carried})
         write(inner)
-        types = [(onnx_type(working(c.dtype)), len(c.extent)) for c in carried.values()]
-        inputs = [typed(number, TensorProto.INT64, 0), typed(again, TensorProto.BOOL, 0)]
-        inputs += [typed(c.name, *of) for c, of in zip(carried.values(), types, strict=True)]
+        types = [(onnx_type(computing_type(c.dtype)), len(c.extent)) for c in carried.values()]
+        inputs = [graph_value(number, TensorProto.INT64, 0), graph_value(again, TensorProto.BOOL, 0)]
+        inputs += [graph_value(c.name, *of) for c, of in zip(carried.values(), types, strict=True)]
         results = [graph.result(inner.memory[name].name) for name in tensors]
-        outputs = [typed(graph.result(again), TensorProto.BOOL, 0)]
-        outputs += [typed(r, *of) for r, of in zip(results, types, strict=True)]
+        outputs = [graph_value(graph.result(again), TensorProto.BOOL, 0)]
+        outputs += [graph_value(r, *of) for r, of in zip(results, types, strict=True)]
         after = [graph.fresh(name) for name in tensors]
         before = [self.memory[name].name for name in tensors]
         body = graph.proto(graph.fresh("body"), inputs, outputs)
@@ -81,7 +81,7 @@ class Body:
         first, *rest = serial
         ranges = statement.ranges
         before = ranges[: [r.index for r in ranges].index(first.index)]
-        around = domain_of(self.graph, [r for r in before if r.kind != "sequential"], self.fixed, self.memory, None)
+        around = ranges_domain(self.graph, [r for r in before if r.kind != "sequential"], self.fixed, self.memory, None)
         start, length = hull(around.values, first)
         self.loop(first.index, start, length, tensors, lambda inner: inner._nested(statement, rest, tensors))
 
@@ -104,7 +104,7 @@ class Body:
     # -- at once
 
     def _domain(self, statement: Statement) -> Domain:
-        return domain_of(self.graph, _free(statement), self.fixed, self.memory, statement.condition)
+        return ranges_domain(self.graph, _free(statement), self.fixed, self.memory, statement.condition)
 
     def _at_once(self, statement: Statement) -> None:
         domain = self._domain(statement)
@@ -203,7 +203,7 @@ class Body:
         kept = {s.name for s in target.subscripts if isinstance(s, Index)}
         if kept != {r.index for r in free}:
             return False
-        scratch = domain_of(Graph(self.graph), free, self.fixed, self.memory, None)
+        scratch = ranges_domain(Graph(self.graph), free, self.fixed, self.memory, None)
         cells = self.memory[target.tensor]
         return all(scratch.values.covered(cells, d, s) for d, s in enumerate(target.subscripts))
 
@@ -213,9 +213,9 @@ class Body:
             start = identity_of(statement.reduction or "+", n, cells.dtype)
             values = Values(self.graph, (), self.fixed, self.memory)
             if statement.initialises_all:
-                self._hold(target, filled(values, cells, values.value(start)))
+                self._hold(target, one_number_tensor(values, cells, values.value(start)))
                 continue
-            domain = domain_of(self.graph, _ranges_of_cells(statement), self.fixed, self.memory, None)
+            domain = ranges_domain(self.graph, _ranges_of_cells(statement), self.fixed, self.memory, None)
             self._hold(target, replaced(domain, target, cells, domain.values.value(start)))
 
 
@@ -230,12 +230,12 @@ class _Fields(Values):
         return self.given[read.tensor]
 
 
-def begun(body: Body, name: str) -> None:
+def zero_tensor(body: Body, name: str) -> None:
     """A tensor that nobody has written holds 0."""
     cells = body.memory[name]
     values = Values(body.graph, (), body.fixed, body.memory)
-    zero = values.write.constant(0, working(cells.dtype))
-    body.memory[name] = replace(cells, name=filled(values, cells, zero))
+    zero = values.write.constant(0, computing_type(cells.dtype))
+    body.memory[name] = replace(cells, name=one_number_tensor(values, cells, zero))
 
 
 def written(steps: Iterable[Step]) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from workbench.export.dispatch.size_code import wide
-from workbench.export.ort.body.elementwise import Elementwise, Named, working
+from workbench.export.dispatch.size_code import in_64_bits
+from workbench.export.ort.body.elementwise import Elementwise, Named, computing_type
 from workbench.export.ort.body.functions import called
 from workbench.export.ort.body.graph import Graph
 from workbench.lang.algebra.normal_form import constant, is_index_arithmetic
@@ -70,7 +70,7 @@ class Values:
 
     def exact(self, expr: Expr, *, guarded: bool = False) -> Named:
         """A subscript or a bound, as int64: exact where it is made of indices and sizes."""
-        found = self.value(wide(expr) if is_exact(expr) else expr, guarded=guarded)
+        found = self.value(in_64_bits(expr) if is_exact(expr) else expr, guarded=guarded)
         return self.write.as_type(found, INT64)
 
     def _compute(self, expr: Expr, guarded: bool) -> Named:
@@ -124,10 +124,10 @@ class Values:
         used = [place.axes if place else (str(index),) for index, place in zip(whole, places, strict=True)]
         every = [axis for own in used for axis in own]
         if len(set(every)) == len(every):
-            return self._separately(name, working(cells.dtype), places, used)
+            return self._separately(name, computing_type(cells.dtype), places, used)
         every_place = [p or self.position(cells, d, subscripts[d]) for d, p in enumerate(places)]
         table, axes = self.stacked(every_place)
-        return Named(self.graph("GatherND", name, table), axes, working(cells.dtype))
+        return Named(self.graph("GatherND", name, table), axes, computing_type(cells.dtype))
 
     def covered(self, cells: Cells, dimension: int, subscript: Expr) -> str | None:
         """The index that runs once over a whole dimension, where the subscript is one."""

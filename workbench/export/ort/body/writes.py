@@ -98,7 +98,7 @@ def _in_order(values: Values, axes: Sequence[str]) -> tuple[str, ...]:
 # -- before the first write
 
 
-def filled(values: Values, cells: Cells, number: Named) -> str:
+def one_number_tensor(values: Values, cells: Cells, number: Named) -> str:
     """A tensor of one number."""
     extents = [values.extent(cells, d).name for d in range(len(cells.extent))]
     return values.graph("Expand", number.name, values.shape(extents))

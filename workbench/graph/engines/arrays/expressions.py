@@ -12,7 +12,7 @@ from workbench.errors import EngineError
 from workbench.graph.engines.arrays.programs import Writer
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
-from workbench.lang.oracle.affine import affine
+from workbench.lang.oracle.affine import affine_form
 from workbench.lang.oracle.blocks import Block
 from workbench.lang.oracle.exact import exact, is_exact
 from workbench.records import record
@@ -164,7 +164,7 @@ class Expressions:
 
     def affine(self, subscript: Expr) -> tuple[int, dict[str, int]] | None:
         """`(constant, coefficients)` of a subscript that is affine in the indices."""
-        return affine(subscript, self.block)
+        return affine_form(subscript, self.block)
 
     def read(self, cells: Cells, subscripts: Sequence[Expr], *, guarded: bool) -> Named:
         """Cells at some subscripts: a strided view where they are affine, by their places where they are known."""

@@ -40,7 +40,7 @@ def array_program(region: Subgraph) -> ArrayProgram:
     return ArrayProgram(len(given), tuple(write.instructions), tuple(values[each] for each in region.results))
 
 
-def why_not(site: Site) -> str:
+def why_no_arrays(site: Site) -> str:
     """Why a call is no array program; nothing if it is.  Where shapes are not known yet only types are looked at."""
     odd = [name for name in site.dtypes if name not in ELEMENTS]
     if odd:

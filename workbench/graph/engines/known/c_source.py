@@ -23,7 +23,7 @@ from workbench.graph.engines.sites import Site
 from workbench.graph.engines.subgraphs import Step, Subgraph
 from workbench.graph.evaluation.operators import inputs_of
 from workbench.runtime import this_machine
-from workbench.runtime.compilers.compiling import loaded
+from workbench.runtime.compilers.compiling import loaded_library
 from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.runtime.host.processes import run_limited
 from workbench.schedules import schedule
@@ -75,14 +75,14 @@ class c:
         """Write, compile and load."""
         with tempfile.TemporaryDirectory(prefix="workbench-") as place:
             folder = Path(place)
-            for name, text in sources(region).items():
+            for name, text in _sources(region).items():
                 (folder / name).write_text(text, encoding="utf-8")
             _compile(folder)
             return _loaded(region, folder)
 
     def save(self, compiled: CRegion, folder: Path) -> None:
         """Write the sources and the library."""
-        for name, text in sources(compiled.region).items():
+        for name, text in _sources(compiled.region).items():
             (folder / name).write_text(text, encoding="utf-8")
         (folder / LIBRARY).write_bytes(compiled.library)
 
@@ -91,7 +91,7 @@ class c:
         return _loaded(region, folder)
 
 
-def sources(region: Subgraph) -> dict[str, str]:
+def _sources(region: Subgraph) -> dict[str, str]:
     """Name → text of every file."""
     kernels = [_kernel(step) for step in region.steps]
     found = {f"call_{at}.c": _renamed(kernel, at) for at, kernel in enumerate(kernels)}
@@ -159,7 +159,7 @@ def _compile(folder: Path) -> None:
 
 def _loaded(region: Subgraph, folder: Path) -> CRegion:
     try:
-        handle = loaded(folder / LIBRARY)
+        handle = loaded_library(folder / LIBRARY)
     except OSError as error:
         raise EngineError(f"the library cannot be loaded: {error}") from error
     run, workspace = getattr(handle, FUNCTION), getattr(handle, WORKSPACE)

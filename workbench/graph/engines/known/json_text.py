@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.graph.engines.arrays.in_numpy import computed
-from workbench.graph.engines.arrays.lowering import array_program, why_not
+from workbench.graph.engines.arrays.lowering import array_program, why_no_arrays
 from workbench.graph.engines.arrays.programs import ArrayProgram, from_plain
 from workbench.graph.engines.engine_records import Answer, engine
 from workbench.graph.engines.sites import Site
@@ -39,7 +39,7 @@ class json:
 
     def supports(self, site: Site) -> Answer:
         """Whether a call is an array program."""
-        return why_not(site) or True
+        return why_no_arrays(site) or True
 
     def compile(self, region: Subgraph) -> JsonProgram:
         """Written and read: what runs is what a file would hold."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from workbench.graph.engines.sites import Site, site_of
 from workbench.graph.forms.effects import impure
-from workbench.graph.forms.scopes import Scope, Scopes, scopes, value_of
+from workbench.graph.forms.scopes import Scope, Scopes, scopes, value_node
 from workbench.graph.fusion.call_graph import is_operator_call
 from workbench.graph.memory.ordering import bits
 from workbench.graph.models import Model
@@ -174,7 +174,7 @@ def _uses(function: Function) -> dict[Term, int]:
 def source_of(term: Term) -> Term:
     """The node that computes the value of a term: what it is the body or the projection of."""
     while isinstance(term, Let | Projection):
-        term = value_of(term) if isinstance(term, Let) else term.tuple
+        term = value_node(term) if isinstance(term, Let) else term.tuple
     return term
 
 

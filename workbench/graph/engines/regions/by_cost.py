@@ -84,7 +84,7 @@ def _by_rules(block: Block, of: Taken, engines: Sequence[Taken]) -> list[Mask]:
     return [each.mask for each in (*alone, *by_rules(block, engines)) if each.engine is of.engine]
 
 
-def cheapest(block: Block, among: Sequence[Candidate]) -> list[Candidate]:
+def cheapest_cover(block: Block, among: Sequence[Candidate]) -> list[Candidate]:
     """The candidates that cover every call once, can be computed one after another, and cost least together."""
     if is_chain(block):
         return on_chain(block, among)

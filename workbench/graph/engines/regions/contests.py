@@ -17,9 +17,9 @@ from workbench.errors import WorkbenchError
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.region_calls import RegionCall, Watch
 from workbench.graph.engines.regions.blocks import Block, Mask, blocks_of
-from workbench.graph.engines.regions.measuring import Measuring, digest, dispatch_seconds, examples, shape_key
-from workbench.graph.engines.regions.outlining import outline, replaced, untold
-from workbench.graph.evaluation.evaluating import evaluate_on, machine_of
+from workbench.graph.engines.regions.measuring import Measuring, digest, dispatch_seconds, example_arrays, shape_key
+from workbench.graph.engines.regions.outlining import outline, replaced, untold_dimensions
+from workbench.graph.evaluation.evaluating import evaluate_on, evaluation_machine
 from workbench.graph.models import Model
 from workbench.graph.terms.nodes import Function
 from workbench.runtime.compilers.storage import subdirectory, write_file
@@ -60,7 +60,7 @@ def _whole(measuring: Measuring, block: Block, parts: Parts) -> Callable[[], flo
     alone = division_alone(measuring, block, parts)
     if alone is None:
         return _one_by_one(measuring, block, parts)
-    arrays = examples(measuring.region(block, _every(parts)))
+    arrays = example_arrays(measuring.region(block, _every(parts)))
     return lambda: _seconds(lambda: alone(*arrays))
 
 
@@ -73,7 +73,10 @@ def division_alone(measuring: Measuring, block: Block, parts: Parts) -> Callable
 
     None where something that is no part stands between them, or tells a size.
     """
-    if not block.is_convex(_every(parts)) or untold(around := outline(measuring.model, block, _every(parts))):
+    if not block.is_convex(_every(parts)):
+        return None
+    around = outline(measuring.model, block, _every(parts))
+    if untold_dimensions(around):
         return None
     alone = Model({"main": around.function})
     (own,) = blocks_of(alone)
@@ -82,7 +85,7 @@ def division_alone(measuring: Measuring, block: Block, parts: Parts) -> Callable
     outlines = {name: (own, outline(alone, own, mask), mask) for name, mask in masks.items()}
     model = replaced(alone, outlines) if outlines else alone
     calls = {name: _region_call(measuring, name, model.functions[name], of) for name, (of, _) in regions.items()}
-    machine = machine_of(model, measuring.host, calls)
+    machine = evaluation_machine(model, measuring.host, calls)
     return lambda *arrays: evaluate_on(machine, model, arrays, {})
 
 
@@ -105,7 +108,7 @@ def _one_by_one(measuring: Measuring, block: Block, parts: Parts) -> Callable[[]
 
 def _part(measuring: Measuring, block: Block, engine: Engine | None, mask: Mask) -> Callable[[], Any]:
     region = measuring.region(block, mask)
-    arrays = examples(region)
+    arrays = example_arrays(region)
     if engine is None:
         return lambda: region.run(arrays, measuring.host)
     called = _region_call(measuring, "region", outline(measuring.model, block, mask).function, engine)

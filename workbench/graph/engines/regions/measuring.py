@@ -20,14 +20,14 @@ import numpy as np
 from workbench.errors import ModelError
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.kept_engines import compiled_or_kept, machine_key
-from workbench.graph.engines.region_calls import fitting, taken_in, worded
+from workbench.graph.engines.region_calls import checked_arrays, taken_in, worded
 from workbench.graph.engines.regions.blocks import Block, Mask
-from workbench.graph.engines.regions.outlining import outline, untold
+from workbench.graph.engines.regions.outlining import outline, untold_dimensions
 from workbench.graph.engines.same_definition import definition_key
 from workbench.graph.engines.sites import ArrayType, array_type
 from workbench.graph.engines.subgraphs import Subgraph, subgraph
-from workbench.graph.engines.trials import within
-from workbench.graph.evaluation.evaluating import evaluate_on, machine_of
+from workbench.graph.engines.trials import within_seconds
+from workbench.graph.evaluation.evaluating import evaluate_on, evaluation_machine
 from workbench.graph.evaluation.operators import in_order, inputs_of
 from workbench.graph.models import Model
 from workbench.graph.terms.dimensions import dimension, replaced, shown
@@ -93,7 +93,7 @@ class Measuring:
 
     def on(self, engine: Engine, block: Block, mask: Mask) -> Cost:
         """What a region costs on an engine."""
-        missing = untold(outline(self.model, block, mask))
+        missing = untold_dimensions(outline(self.model, block, mask))
         if missing:
             return Cost(float("inf"), f"no argument tells the size {sorted(missing)[0]!r}")
         region = self.region(block, mask)
@@ -121,11 +121,11 @@ class Measuring:
 
     def _timed(self, engine: Engine, region: Subgraph) -> Cost:
         """Compiled and called once with a limit on time, then timed in the thread that will call it."""
-        given = taken_in(examples(region))[0]
+        given = taken_in(example_arrays(region))[0]
         try:
-            compiled = within(self.timeout_seconds, lambda: compiled_or_kept(engine, region, keep=False))
-            within(self.timeout_seconds, lambda: fitting(region, compiled(*given)))
-            return Cost(best_seconds(lambda given: fitting(region, compiled(*taken_in(given)[0])), region))
+            compiled = within_seconds(self.timeout_seconds, lambda: compiled_or_kept(engine, region, keep=False))
+            within_seconds(self.timeout_seconds, lambda: checked_arrays(region, compiled(*given)))
+            return Cost(best_seconds(lambda given: checked_arrays(region, compiled(*taken_in(given)[0])), region))
         except Exception as error:
             return Cost(float("inf"), worded(error))
 
@@ -158,7 +158,7 @@ def dispatch_seconds(*, to: Literal["operator", "region"]) -> float:
         for _ in range(count):
             term = Call(Primitive(infix("+")), (term, x)) if to == "operator" else Call(Global("region"), (term,))
         model = Model({"main": Function((x,), term), "region": identity})
-        machine = machine_of(model, lambda op, **_: one, {"region": lambda value: value})
+        machine = evaluation_machine(model, lambda op, **_: one, {"region": lambda value: value})
         times.append(_shortest(lambda on=machine, model=model: evaluate_on(on, model, (one,), {})))
     return max(0.0, times[1] - times[0]) / 9
 
@@ -174,7 +174,7 @@ def _shortest(call: Callable[[], Any], runs: int = 50) -> float:
 
 def best_seconds(call: Callable[[tuple[Any, ...]], Any], region: Subgraph) -> float:
     """The shortest of some calls on arrays of the region's types, after one that warms up."""
-    given = examples(region)
+    given = example_arrays(region)
     call(given)
     times: list[float] = []
     while len(times) < FEWEST_RUNS or (sum(times) < SECONDS and len(times) < MOST_RUNS):
@@ -186,12 +186,12 @@ def best_seconds(call: Callable[[tuple[Any, ...]], Any], region: Subgraph) -> fl
     return min(times)
 
 
-def examples(region: Subgraph) -> tuple[Any, ...]:
+def example_arrays(region: Subgraph) -> tuple[Any, ...]:
     """Arrays of the types of a region's inputs."""
-    return tuple(example(region.types[each]) for each in region.inputs)
+    return tuple(_example(region.types[each]) for each in region.inputs)
 
 
-def example(of: ArrayType) -> np.ndarray[Any, Any]:
+def _example(of: ArrayType) -> np.ndarray[Any, Any]:
     """An array of a type: small numbers; whole numbers are 0, because they may be subscripts."""
     shape = tuple(int(each) for each in of.shape)
     if not of.dtype.is_float:

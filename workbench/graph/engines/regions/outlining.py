@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.graph.engines.regions.blocks import Block, Mask, source_of
-from workbench.graph.forms.scopes import value_of
+from workbench.graph.forms.scopes import value_node
 from workbench.graph.models import Model
 from workbench.graph.terms.dimensions import dimension, symbols
 from workbench.graph.terms.nodes import (
@@ -47,7 +47,7 @@ def outline(model: Model, block: Block, mask: Mask) -> Outline:
         assert isinstance(node, Call)
         arguments = []
         for argument in node.arguments:
-            source = value_of(argument)
+            source = value_node(argument)
             if source_of(source) in inside or isinstance(source, Constant):
                 arguments.append(_inner(source, made))
             else:
@@ -80,7 +80,7 @@ def _results(model: Model, function: str, inside: set[Term], members: list[Term]
             source = source_of(operand)
             if source not in inside or isinstance(node, Projection):
                 continue
-            place = value_of(operand)
+            place = value_node(operand)
             used[source, place.index if isinstance(place, Projection) else None] = None
     found: list[Port] = []
     for node in members:
@@ -93,7 +93,7 @@ def _results(model: Model, function: str, inside: set[Term], members: list[Term]
     return tuple(found)
 
 
-def untold(outlined: Outline) -> set[str]:
+def untold_dimensions(outlined: Outline) -> set[str]:
     """The dimensions that sizes inside mention and that no parameter tells by itself."""
     function = outlined.function
     told = {name for each in function.parameters for name in _told(each)}

@@ -13,7 +13,7 @@ from workbench.graph.terms.dimensions import Dimension, dimension, shown_list
 
 def conditional(node: Node) -> list[Value]:
     """`if`; only the branch that is taken, where the condition is known."""
-    test = scalar(node, node.input(0))
+    test = _scalar(node, node.input(0))
     assert node.around is not None
     if test.array is not None:
         return node.around.branch(node("then_branch" if bool(test.array) else "else_branch"), [])
@@ -34,7 +34,7 @@ def kind(value: Value) -> str:
     return f"{value.element.name}{shown_list(value.dims)}"
 
 
-def scalar(node: Node, value: Value) -> Value:
+def _scalar(node: Node, value: Value) -> Value:
     """A value of one element without axes."""
     return value if value.rank == 0 else movement.reshape(node.g, value, ())
 
@@ -58,10 +58,10 @@ def loop(node: Node) -> list[Value]:
 
     def step(at: Value, state: Sequence[Value], on: Value) -> tuple[Value, list[Value], list[Value]]:
         found = node.around.branch(body, [at, on, *state])  # type: ignore[union-attr]
-        return scalar(node, found[0]), found[1 : 1 + len(state)], found[1 + len(state) :]
+        return _scalar(node, found[0]), found[1 : 1 + len(state)], found[1 + len(state) :]
 
-    start = scalar(node, go) if go is not None else None
-    limit = scalar(node, count) if count is not None else None
+    start = _scalar(node, go) if go is not None else None
+    limit = _scalar(node, count) if count is not None else None
     return Rounds(node, step, carried, collected, rounds, limit, start).results()
 
 

@@ -44,24 +44,24 @@ WITH_ATTRIBUTES: dict[str, tuple[str, dict[str, float]]] = {
 }
 
 
-def named(node_type: str) -> str:
+def _named(node_type: str) -> str:
     """The name of the operator for a type of node: `LeakyRelu` → `leaky_relu`."""
     found = "".join(f"_{each.lower()}" if each.isupper() else each for each in node_type).lstrip("_")
     return found.replace("p_relu", "prelu")
 
 
 def _same(node: Node, expression: str) -> Value:
-    return elementwise(node.g, named(node.type), expression, *node.given())
+    return elementwise(node.g, _named(node.type), expression, *node.given())
 
 
 def _test(node: Node, expression: str) -> Value:
-    return elementwise(node.g, named(node.type), expression, *node.given(), element=BOOL)
+    return elementwise(node.g, _named(node.type), expression, *node.given(), element=BOOL)
 
 
 def _with_attributes(node: Node, expression: str, defaults: dict[str, float]) -> Value:
     of = node.input(0).element
     literals = {name: literal(node(name, default), of) for name, default in defaults.items()}
-    return elementwise(node.g, named(node.type), expression.format(**literals), node.input(0))
+    return elementwise(node.g, _named(node.type), expression.format(**literals), node.input(0))
 
 
 def divide(node: Node) -> Value:

@@ -13,7 +13,7 @@ from onnx import numpy_helper
 from workbench.errors import ModelError, UnsupportedModel
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.onnx_nodes.node import Node, element_of
-from workbench.graph.importing.onnx_nodes.shape_nodes import folded
+from workbench.graph.importing.onnx_nodes.shape_nodes import folded_shape
 from workbench.graph.importing.onnx_nodes.writers import CONTROL, RANDOM, SHAPED_BY_DATA, WRITERS
 from workbench.graph.importing.values import Value
 
@@ -116,7 +116,7 @@ class Graph:
     def _results(self, node: Node, proto: onnx.NodeProto) -> Sequence[Value | None]:
         if proto.domain not in ("", "ai.onnx"):
             return self._function(node, proto)
-        known = folded(node)
+        known = folded_shape(node)
         if known is not None:
             return [known]
         if node.type in SHAPED_BY_DATA:
@@ -126,7 +126,7 @@ class Graph:
         writer = CONTROL.get(node.type) or WRITERS.get(node.type)
         if writer is None:
             return self._function(node, proto)
-        current(node, proto)
+        _current(node, proto)
         found = writer(node)
         return [found] if isinstance(found, Value) else list(found)
 
@@ -173,7 +173,7 @@ class Graph:
         node.refuse("this type of node has no definition here, and ONNX gives none in terms of others")
 
 
-def current(node: Node, proto: onnx.NodeProto) -> None:
+def _current(node: Node, proto: onnx.NodeProto) -> None:
     """Refuse a node whose definition at its version is older than that of opset 18."""
     if node.opset >= OLDEST:
         return

@@ -8,8 +8,8 @@ from workbench.graph.importing.dimension_arithmetic import bounds, quotient
 from workbench.graph.importing.onnx_nodes.node import Node, Writer, scalar_of
 from workbench.graph.importing.values import Value
 from workbench.graph.importing.written import movement
-from workbench.graph.importing.written.elementwise import broadcast, expand, index, size
-from workbench.graph.importing.written.lookups import triangle
+from workbench.graph.importing.written.elementwise import axis_index, axis_size, broadcast, expand
+from workbench.graph.importing.written.lookups import triangular_part
 from workbench.graph.importing.written.movement import product
 from workbench.graph.terms.dimensions import dimension
 
@@ -114,7 +114,7 @@ def pad(node: Node) -> Value:
     if mode not in ("constant", *movement.BORDER):
         node.refuse(f"mode {mode!r}; known: constant, {', '.join(movement.BORDER)}")
     number = scalar_of(fill) if fill is not None else 0
-    return movement.padded(
+    return movement.padded_tensor(
         node.g, value, before, after, mode=mode,
         fill=number if number is not None else movement.reshape(node.g, node.input(2), ()),
     )  # fmt: skip
@@ -122,7 +122,7 @@ def pad(node: Node) -> Value:
 
 def tile(node: Node) -> Value:
     """The whole tensor repeated."""
-    return movement.tiled(node.g, node.input(0), node.dims(1, "repeats"))
+    return movement.repeated(node.g, node.input(0), node.dims(1, "repeats"))
 
 
 def trilu(node: Node) -> Value:
@@ -134,14 +134,14 @@ def trilu(node: Node) -> Value:
         if number is None:
             node.unknown(1, "diagonal")
         shift = int(np.clip(number, -(1 << 30), 1 << 30))
-    return triangle(node.g, node.input(0), shift, upper=bool(node("upper", 1)))
+    return triangular_part(node.g, node.input(0), shift, upper=bool(node("upper", 1)))
 
 
 def reverse_sequence(node: Node) -> Value:
     """The first elements of each sequence turned round, as many as its length says."""
     value, lengths = node.input(0), node.input(1)
     batch, time = node("batch_axis", 1), node("time_axis", 0)
-    at, sizes = [index(a) for a in range(value.rank)], [size(a) for a in range(value.rank)]
+    at, sizes = [axis_index(a) for a in range(value.rank)], [axis_size(a) for a in range(value.rank)]
     read, length = [*at], f"n({at[batch]})"
     read[time] = f"p({at[batch]},{at[time]})"
     ranges = f"{at[batch]} in 0:{sizes[batch]}, {at[time]} in 0:{sizes[time]}"
@@ -194,7 +194,7 @@ def center_crop_pad(node: Node) -> Value:
         else:
             before[axis] = (to - have) // 2
             after[axis] = to - have - before[axis]
-    return movement.padded(node.g, value, before, after)
+    return movement.padded_tensor(node.g, value, before, after)
 
 
 WRITERS: dict[str, Writer] = {

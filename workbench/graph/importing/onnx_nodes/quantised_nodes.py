@@ -14,14 +14,14 @@ from workbench.lang.dtypes import UINT8, DType
 ROUNDED = "q - remainder(q, 1.0)"  # of the quotient q, half to even
 
 
-def limits(of: DType) -> tuple[int, int]:
+def _limits(of: DType) -> tuple[int, int]:
     """The ends of a type of whole numbers."""
     return (0, (1 << of.bits) - 1) if of.kind == "uint" else (-(1 << (of.bits - 1)), (1 << (of.bits - 1)) - 1)
 
 
 def saturated(of: DType) -> str:
     """A float rounded to the nearest whole number, half to even, around a zero point `c`, cut to the type's ends."""
-    low, high = limits(of)
+    low, high = _limits(of)
     return f"{of.name}(min(max({ROUNDED} + float32(c), {low}.0), {high}.0))"
 
 

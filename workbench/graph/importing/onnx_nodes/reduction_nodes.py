@@ -23,38 +23,39 @@ REDUCTIONS: dict[str, tuple[str, str, str]] = {
 }
 
 
-def named(node_type: str) -> str:
+def _named(node_type: str) -> str:
     """The name of the operator: `ReduceL2` → `reduce_l2`."""
     return "".join(f"_{each.lower()}" if each.isupper() else each for each in node_type).lstrip("_")
 
 
 def reduction(node: Node, sign: str, each: str, finish: str) -> Value:
     """A reduction over the axes given, over all if none are and that does not mean none."""
-    axes = axes_of(node)
+    axes = _axes_of(node)
     value = node.input(0)
     if not axes and node("noop_with_empty_axes", 0):
-        return pointwise(node, each, finish)
+        return _pointwise(node, each, finish)
     axes = axes or list(range(value.rank))
-    return reduce(node.g, named(node.type), sign, value, axes, keep=bool(node("keepdims", 1)), each=each, finish=finish)
+    keep = bool(node("keepdims", 1))
+    return reduce(node.g, _named(node.type), sign, value, axes, keep=keep, each=each, finish=finish)
 
 
-def axes_of(node: Node) -> list[int]:
+def _axes_of(node: Node) -> list[int]:
     """The axes of a reduction; none where none are given."""
     return node.axes("axes", 1) or []
 
 
-def pointwise(node: Node, each: str, finish: str) -> Value:
+def _pointwise(node: Node, each: str, finish: str) -> Value:
     """A reduction over no axis: each element is its own sum."""
     value = node.input(0)
     expression = finish.replace("s / n", "s").replace("(s)", f"({each})")
     expression = each if expression == "s" else expression
-    return value if expression == "a" else elementwise(node.g, named(node.type), expression, value)
+    return value if expression == "a" else elementwise(node.g, _named(node.type), expression, value)
 
 
 def log_sum_exp(node: Node) -> Value:
     """The logarithm of the sum of exponentials, without overflow."""
     value, keep = node.input(0), bool(node("keepdims", 1))
-    axes = axes_of(node)
+    axes = _axes_of(node)
     if not axes and node("noop_with_empty_axes", 0):
         return value
     axes = axes or list(range(value.rank))

@@ -8,7 +8,7 @@ from workbench.graph.importing.onnx_nodes.node import Node, Writer
 from workbench.graph.importing.values import Array, Value
 from workbench.graph.importing.written import movement, resampling
 from workbench.graph.importing.written.elementwise import elementwise, literal
-from workbench.graph.importing.written.resampling import MODES, Table, coordinates
+from workbench.graph.importing.written.resampling import MODES, Table, sample_coordinates
 from workbench.graph.terms.dimensions import dimension
 from workbench.lang.dtypes import BOOL
 
@@ -38,7 +38,7 @@ def resize(node: Node) -> Value:
             if scale == 1:
                 continue
             node.refuse(f"the size of axis {axis} varies, and it is resized by {scale}")
-        at = coordinates(mode, extent, count, scale, regions[axis])
+        at = sample_coordinates(mode, extent, count, scale, regions[axis])
         x = resampling.resampled(node.g, x, axis, _table(node, at, extent, scale))
         if mode == "tf_crop_and_resize":
             outside.append((axis, (at < 0) | (at > extent - 1)))
@@ -86,10 +86,10 @@ def _table(node: Node, at: Array, extent: int, scale: float) -> Table:
     if mode == "nearest":
         return resampling.nearest(at, extent, ROUNDINGS[node("nearest_mode", "round_prefer_floor")])
     if mode == "linear":
-        return resampling.table(at, extent, resampling.linear, 1, narrow, exclude=exclude)
+        return resampling.kernel_table(at, extent, resampling.linear, 1, narrow, exclude=exclude)
     if mode == "cubic":
         kernel = resampling.cubic(node("cubic_coeff_a", -0.75))
-        return resampling.table(at, extent, kernel, 2, narrow, exclude=exclude)
+        return resampling.kernel_table(at, extent, kernel, 2, narrow, exclude=exclude)
     node.refuse(f"mode {mode!r}; known: nearest, linear, cubic")
 
 

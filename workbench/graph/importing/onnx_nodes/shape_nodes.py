@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.graph.importing.dimension_arithmetic import combined, joined, total
+from workbench.graph.importing.dimension_arithmetic import combined_dimensions, joined, total
 from workbench.graph.importing.onnx_nodes.node import Node, Writer
 from workbench.graph.importing.values import Array, Value, symbolic
 from workbench.graph.importing.written.elementwise import expand
@@ -128,27 +128,27 @@ def _chosen(node: Node, arrays: list[Array]) -> Array:
 
 
 FOLDED: dict[str, Callable[[Node, list[Array]], Array]] = {
-    "Add": lambda node, arrays: combined("+", *arrays),
+    "Add": lambda node, arrays: combined_dimensions("+", *arrays),
     "Cast": _whole,
     "Concat": _joined,
-    "Div": lambda node, arrays: combined("/", *arrays),
+    "Div": lambda node, arrays: combined_dimensions("/", *arrays),
     "Gather": _gathered,
     "Identity": _whole,
-    "Max": lambda node, arrays: combined("max", *arrays),
-    "Min": lambda node, arrays: combined("min", *arrays),
-    "Mul": lambda node, arrays: combined("*", *arrays),
+    "Max": lambda node, arrays: combined_dimensions("max", *arrays),
+    "Min": lambda node, arrays: combined_dimensions("min", *arrays),
+    "Mul": lambda node, arrays: combined_dimensions("*", *arrays),
     "ReduceProd": lambda node, arrays: total("*", arrays[0]),
     "ReduceSum": lambda node, arrays: total("+", arrays[0]),
     "Reshape": _reshaped,
     "Slice": _cut,
     "Squeeze": _squeezed,
-    "Sub": lambda node, arrays: combined("-", *arrays),
+    "Sub": lambda node, arrays: combined_dimensions("-", *arrays),
     "Unsqueeze": _unsqueezed,
     "Where": _chosen,
 }
 
 
-def folded(node: Node) -> Value | None:
+def folded_shape(node: Node) -> Value | None:
     """The result of arithmetic on sizes that are known by name; None for what is no such thing."""
     writer = FOLDED.get(node.type)
     arrays: list[Any] = [value.contents for value in node.given()]

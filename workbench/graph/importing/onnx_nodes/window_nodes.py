@@ -107,7 +107,7 @@ def transposed(node: Node) -> Value:
     elif auto == "VALID":
         before, after = [0] * rank, [0] * rank
     window = Window(tuple(strides), tuple(before), tuple(after), tuple(dilations))
-    return transposed_windows.transposed(node.g, x, w, node.optional(2), window, node("group", 1), more)
+    return transposed_windows.transposed_convolution(node.g, x, w, node.optional(2), window, node("group", 1), more)
 
 
 def max_pool(node: Node) -> list[Value]:

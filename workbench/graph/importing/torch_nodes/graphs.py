@@ -67,7 +67,7 @@ class Graph:
         found: Any = self.module
         for part in node.target.split("."):
             found = getattr(found, part)
-        return constant(self.g, found, node.target) if isinstance(found, torch.Tensor) else found
+        return constant_array(self.g, found, node.target) if isinstance(found, torch.Tensor) else found
 
     def _argument(self, of: Any) -> Any:
         if isinstance(of, torch.fx.Node):
@@ -82,7 +82,7 @@ class Graph:
             return self._argument(node.args[0])[node.args[1]]
         if target in SIZES and not any(isinstance(self._argument(each), Value) for each in node.args):
             return SIZES[target](*map(self._argument, node.args))
-        place = place_of(node)
+        place = _place_of(node)
         self.g.label = label_of(node)
         try:
             return self._written(node, place)
@@ -122,7 +122,7 @@ class Graph:
         return found | {key: self._argument(each) for key, each in node.kwargs.items()}
 
 
-def constant(g: Emitter, tensor: torch.Tensor, name: str) -> Value:
+def constant_array(g: Emitter, tensor: torch.Tensor, name: str) -> Value:
     """A parameter, buffer or constant as an array."""
     from workbench.lang.dtypes import BFLOAT16, from_numpy
 
@@ -140,21 +140,21 @@ def constant(g: Emitter, tensor: torch.Tensor, name: str) -> Value:
 
 def label_of(node: Any) -> str:
     """The path of the module that a node came from, with the node's own name."""
-    path = module_path(node)
+    path = _module_path(node)
     return f"{path}.{node.name}" if path else node.name
 
 
-def module_path(node: Any) -> str:
+def _module_path(node: Any) -> str:
     """The path of the module that a node came from: `layers.0.norm`."""
     stack = node.meta.get("nn_module_stack") or {}
     return list(stack.values())[-1][0] if stack else ""
 
 
-def place_of(node: Any) -> str:
+def _place_of(node: Any) -> str:
     """What a node is and where it came from: operation, module, line of the user's code."""
     target = getattr(node.target, "_schema", None)
     name = target.name.replace("::", ".") if target is not None else getattr(node.target, "__name__", str(node.target))
-    path, line = module_path(node), line_of(node)
+    path, line = _module_path(node), line_of(node)
     return name + (f" in module {path!r}" if path else "") + (f" at {line}" if line else "")
 
 

@@ -11,7 +11,7 @@ from workbench.graph.importing.torch_nodes.call import Call, Writer
 from workbench.graph.importing.values import Value
 from workbench.graph.importing.written import contractions, movement, normalisations, recurrences
 from workbench.graph.importing.written.elementwise import elementwise, literal
-from workbench.graph.importing.written.lookups import triangle
+from workbench.graph.importing.written.lookups import triangular_part
 from workbench.graph.importing.written.normalisations import Along, last_axes, normalised
 from workbench.graph.importing.written.recurrences import Layer
 from workbench.graph.importing.written.reductions import softmax
@@ -51,7 +51,7 @@ def batch_norm(call: Call) -> tuple[Value | None, ...]:
     x = call.value("input")
     mean, variance = call.value("running_mean"), call.value("running_var")
     channels = x.dims[1]
-    one, zero = (movement.filled(call.g, (channels,), call.g.scalar(number, x.element)) for number in (1, 0))
+    one, zero = (movement.constant_tensor(call.g, (channels,), call.g.scalar(number, x.element)) for number in (1, 0))
     scale, bias = call.optional("weight") or one, call.optional("bias") or zero
     return normalisations.batch_norm(call.g, x, scale, bias, mean, variance, call("eps", 1e-5)), None, None
 
@@ -126,8 +126,8 @@ def attention(call: Call) -> Value | tuple[Value | None, ...]:
     scores = elementwise(g, "scaled", f"{literal(scale, scores.element)} * a", scores)
     mask = call.optional("attn_mask")
     if call("is_causal", False):
-        every = movement.filled(g, scores.dims[-2:], g.constant(np.ones((), bool), BOOL))
-        mask = triangle(g, every, 0, upper=False)
+        every = movement.constant_tensor(g, scores.dims[-2:], g.constant(np.ones((), bool), BOOL))
+        mask = triangular_part(g, every, 0, upper=False)
     if mask is not None and mask.element == BOOL:
         scores = elementwise(g, "masked", "b ? a : -inf", scores, mask)
     elif mask is not None:
@@ -142,7 +142,7 @@ def _repeated_heads(call: Call, value: Value, q: Value) -> Value:
     raised = movement.reshape(call.g, value, dims)
     repeats = [dimension(1)] * len(dims)
     repeats[-3] = times
-    tiled = movement.tiled(call.g, raised, repeats)
+    tiled = movement.repeated(call.g, raised, repeats)
     return movement.reshape(call.g, tiled, (*value.dims[:-3], q.dims[-3], *value.dims[-2:]))
 
 

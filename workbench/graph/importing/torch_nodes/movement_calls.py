@@ -111,7 +111,7 @@ def stack(call: Call) -> Value:
     return movement.concatenated(call.g, raised, axis)
 
 
-def parts(call: Call, value: Value, axis: int, sizes: list[Dimension]) -> tuple[Value, ...]:
+def _parts(call: Call, value: Value, axis: int, sizes: list[Dimension]) -> tuple[Value, ...]:
     """Slices one after another."""
     found, start = [], dimension(0)
     for size in sizes:
@@ -125,16 +125,16 @@ def split(call: Call) -> tuple[Value, ...]:
     value, axis = call.value("self"), call("dim", 0) % call.value("self").rank
     sizes = call("split_sizes", call("split_size"))
     if isinstance(sizes, list | tuple):
-        return parts(call, value, axis, [dimension(size) for size in sizes])
+        return _parts(call, value, axis, [dimension(size) for size in sizes])
     whole, count = value.dims[axis], len(call.result)
     each = dimension(sizes)
-    return parts(call, value, axis, [each] * (count - 1) + [whole - each * (count - 1)])
+    return _parts(call, value, axis, [each] * (count - 1) + [whole - each * (count - 1)])
 
 
 def unbind(call: Call) -> tuple[Value, ...]:
     """All slices along an axis."""
     value, axis = call.value("self"), call("dim", 0) % call.value("self").rank
-    found = parts(call, value, axis, [dimension(1)] * len(call.result))
+    found = _parts(call, value, axis, [dimension(1)] * len(call.result))
     return tuple(movement.reshape(call.g, part, movement.squeezed(part, [axis])) for part in found)
 
 
@@ -143,7 +143,7 @@ def repeat(call: Call) -> Value:
     value, times = call.value("self"), call.dims(call("repeats"))
     more = len(times) - value.rank
     raised = movement.reshape(call.g, value, (*[dimension(1)] * more, *value.dims)) if more else value
-    return movement.tiled(call.g, raised, times)
+    return movement.repeated(call.g, raised, times)
 
 
 def pad(call: Call) -> Value:
@@ -153,7 +153,7 @@ def pad(call: Call) -> Value:
     for at in range(len(amounts) // 2):
         before[value.rank - 1 - at], after[value.rank - 1 - at] = amounts[2 * at : 2 * at + 2]
     mode = "reflect" if "reflection" in call.name else "edge" if "replication" in call.name else "constant"
-    return movement.padded(call.g, value, before, after, mode=mode, fill=call("value", 0))
+    return movement.padded_tensor(call.g, value, before, after, mode=mode, fill=call("value", 0))
 
 
 def flip(call: Call) -> Value:
@@ -180,7 +180,7 @@ def roll(call: Call) -> Value:
 
 def triangle(call: Call) -> Value:
     """The upper or lower triangle."""
-    return lookups.triangle(call.g, call.value("self"), call("diagonal", 0), upper=call.name == "triu")
+    return lookups.triangular_part(call.g, call.value("self"), call("diagonal", 0), upper=call.name == "triu")
 
 
 def diagonal(call: Call) -> Value:

@@ -13,7 +13,7 @@ from workbench.graph.importing.written.windows import Window
 from workbench.graph.terms.dimensions import dimension
 
 
-def window_of(call: Call, count: int) -> Window:
+def _window_of(call: Call, count: int) -> Window:
     """The window that the arguments of a call describe."""
     padding = call.numbers("padding", count, [0] * count)
     stride = call.numbers("stride", count) or call.numbers("kernel_size", count)
@@ -24,10 +24,10 @@ def window_of(call: Call, count: int) -> Window:
 def convolution(call: Call) -> Value:
     """A convolution or a transposed one, with groups and a bias."""
     x, w, bias = call.value("input"), call.value("weight"), call.optional("bias")
-    window, groups = window_of(call, x.rank - 2), call("groups", 1)
+    window, groups = _window_of(call, x.rank - 2), call("groups", 1)
     if call("transposed", False):
         more = call.numbers("output_padding", x.rank - 2)
-        return transposed_windows.transposed(call.g, x, w, bias, window, groups, more)
+        return transposed_windows.transposed_convolution(call.g, x, w, bias, window, groups, more)
     return windows.convolution(call.g, x, w, bias, window, groups)
 
 
@@ -45,7 +45,7 @@ def max_pool(call: Call, count: int) -> tuple[Value, Value | None] | Value:
     x = call.value("self")
     batched = _batched(call, x, count)
     kernel = call.numbers("kernel_size", count)
-    window = window_of(call, count)
+    window = _window_of(call, count)
     y = _unbatched(call, windows.max_pool(call.g, batched, kernel, window), x)
     if "indices" not in call.name:
         return y
@@ -59,7 +59,7 @@ def average_pool(call: Call, count: int) -> Value:
     kernel = call.numbers("kernel_size", count)
     border = bool(call.arguments.get("count_include_pad", True))
     y = windows.average_pool(
-        call.g, batched, kernel, window_of(call, count), count_border=border, divisor=call("divisor_override")
+        call.g, batched, kernel, _window_of(call, count), count_border=border, divisor=call("divisor_override")
     )
     return _unbatched(call, y, x)
 
@@ -94,16 +94,16 @@ def upsample(call: Call, mode: str) -> Value:
         if size == extent:
             continue
         if mode == "nearest":
-            places = resampling.coordinates("asymmetric", extent, size, scale, (0, 1))
+            places = resampling.sample_coordinates("asymmetric", extent, size, scale, (0, 1))
             by = resampling.nearest(places, extent, lambda x: x // 1)
         else:
             how = "align_corners" if call("align_corners", False) else "half_pixel"
-            places = resampling.coordinates(
+            places = resampling.sample_coordinates(
                 how, extent, size, size / extent if how == "align_corners" else scale, (0, 1)
             )
             kernel = resampling.linear if mode == "linear" else resampling.cubic(-0.75)
             places = places.clip(0, extent - 1) if mode == "linear" else places
-            by = resampling.table(places, extent, kernel, 1 if mode == "linear" else 2, 1.0, exclude=False)
+            by = resampling.kernel_table(places, extent, kernel, 1 if mode == "linear" else 2, 1.0, exclude=False)
         x = resampling.resampled(call.g, x, axis, by)
     return x
 

@@ -14,7 +14,7 @@ from workbench.graph.terms.dimensions import dimension
 from workbench.lang.dtypes import BOOL, FLOAT32
 
 
-def axes_of(call: Call, value: Value) -> list[int]:
+def _axes_of(call: Call, value: Value) -> list[int]:
     """The axes that a call names; all if it names none."""
     given = call("dim")
     if given is None or (isinstance(given, list | tuple) and not given):
@@ -27,7 +27,7 @@ def reduction(call: Call, sign: str, finish: str = "s") -> Value:
     value = cast(call.g, call.value("self"), call.element)
     inner = FLOAT32 if call.element.is_half else call.element
     return reduce(
-        call.g, f"reduce_{call.name}", sign, value, axes_of(call, value), keep=bool(call("keepdim", False)),
+        call.g, f"reduce_{call.name}", sign, value, _axes_of(call, value), keep=bool(call("keepdim", False)),
         finish=finish, inner=inner,
     )  # fmt: skip
 
@@ -35,14 +35,14 @@ def reduction(call: Call, sign: str, finish: str = "s") -> Value:
 def truths(call: Call, sign: str) -> Value:
     """Whether all or any elements are true."""
     value = truth(call, call.value("self"))
-    axes = axes_of(call, value)
+    axes = _axes_of(call, value)
     return reduce(call.g, f"reduce_{call.name}", sign, value, axes, keep=bool(call("keepdim", False)), inner=BOOL)
 
 
 def variance(call: Call) -> Value:
     """The variance, with a correction of the count (1 by default)."""
     value = call.value("self")
-    axes, keep = axes_of(call, value), bool(call("keepdim", False))
+    axes, keep = _axes_of(call, value), bool(call("keepdim", False))
     correction = call.arguments.get("correction", 1)
     correction = 1 if correction is None else correction
     mean = reduce(call.g, "reduce_mean", "+", value, axes, keep=True, finish="s / n")
@@ -55,7 +55,7 @@ def variance(call: Call) -> Value:
 def norm(call: Call) -> Value:
     """The p-norm of vectors along axes."""
     value, order = call.value("self"), call("ord", 2)
-    axes, keep = axes_of(call, value), bool(call("keepdim", False))
+    axes, keep = _axes_of(call, value), bool(call("keepdim", False))
     if order == float("inf"):
         sign, each, finish = "max", "abs(a)", "s"
     else:
@@ -69,7 +69,7 @@ def norm(call: Call) -> Value:
 def log_sum_exp(call: Call) -> Value:
     """The logarithm of the sum of exponentials, without overflow."""
     value = call.value("self")
-    axes, keep = axes_of(call, value), bool(call("keepdim", False))
+    axes, keep = _axes_of(call, value), bool(call("keepdim", False))
     top = reduce(call.g, "finite_maximum", "max", value, axes, keep=True, finish="isinf(s) ? 0 : s")
     spread = elementwise(call.g, "exp_difference", "exp(a - b)", value, top)
     total = reduce(call.g, "reduce_log_sum", "+", spread, axes, keep=keep, finish="log(s)")

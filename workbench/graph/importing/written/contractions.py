@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from workbench.errors import UnsupportedModel
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written.elementwise import aligned, broadcast, index, size
-from workbench.graph.importing.written.reductions import call, working
+from workbench.graph.importing.written.elementwise import aligned, axis_index, axis_size, broadcast
+from workbench.graph.importing.written.reductions import cell, working
 from workbench.lang.dtypes import DType
 
 
@@ -21,16 +21,16 @@ def matmul(g: Emitter, a: Value, b: Value, *, element: DType | None = None, inne
     rows, columns = (["M"], ["m"]) if a.rank > 1 else ([], []), (["N"], ["n"]) if b.rank > 1 else ([], [])
     sizes_a = [*left[0], *rows[0], "K"]
     sizes_b = [*right[0], "K", *columns[0]]
-    over = [index(at) for at in range(len(batch))]
-    out = [*(size(at) for at in range(len(batch))), *rows[0], *columns[0]]
-    x = call("a", [*left[1], *rows[1], "k"])
-    w = call("b", [*right[1], "k", *columns[1]])
+    over = [axis_index(at) for at in range(len(batch))]
+    out = [*(axis_size(at) for at in range(len(batch))), *rows[0], *columns[0]]
+    x = cell("a", [*left[1], *rows[1], "k"])
+    w = cell("b", [*right[1], "k", *columns[1]])
     y = [*over, *rows[1], *columns[1]]
     product = " * ".join(_as(text, value.element, within) for text, value in ((x, a), (w, b)))
     if within == of:
-        body = f"{call('y', y)} +=! {product}"
+        body = f"{cell('y', y)} +=! {product}"
     else:
-        body = f"{call('t', y)} +=! {product}\n{call('y', y)} = {of.name}({call('t', y)})"
+        body = f"{cell('t', y)} +=! {product}\n{cell('y', y)} = {of.name}({cell('t', y)})"
     return g.define("matmul", [("a", a, sizes_a), ("b", b, sizes_b)], [("y", of, out)], body)
 
 
@@ -67,14 +67,14 @@ def einsum(g: Emitter, equation: str, operands: Sequence[Value]) -> Value:
             sizes.append("1" if one else names.get(label, label).upper())
             subscripts.append("0" if one else names.get(label, label))
         inputs.append((f"x{at}", value, sizes))
-        reads.append(_as(call(f"x{at}", subscripts), value.element, within))
+        reads.append(_as(cell(f"x{at}", subscripts), value.element, within))
     result = _labels(right, most, most)
     y, out = [names.get(each, each) for each in result], [names.get(each, each).upper() for each in result]
     reduced = set(dims) - set(result)
     sign = "+=!" if reduced else "="
-    body = f"{call('t', y)} {sign} {' * '.join(reads)}\n{call('y', y)} = {of.name}({call('t', y)})"
+    body = f"{cell('t', y)} {sign} {' * '.join(reads)}\n{cell('y', y)} = {of.name}({cell('t', y)})"
     if within == of:
-        body = f"{call('y', y)} {sign} {' * '.join(reads)}"
+        body = f"{cell('y', y)} {sign} {' * '.join(reads)}"
     return g.define("einsum", inputs, [("y", of, out)], body)
 
 

@@ -39,26 +39,26 @@ def elementwise(
         reads[letter] = letter + (f"({','.join(subscripts)})" if subscripts else "")
         inputs.append((letter, operand, sizes))
     value = _OPERAND.sub(lambda found: reads[found[0]], expression)
-    every = f"({','.join(index(at) for at in range(len(dims)))})" if dims else ""
-    body = f"y{every} = {stored(value, of, operands)}"
+    every = f"({','.join(axis_index(at) for at in range(len(dims)))})" if dims else ""
+    body = f"y{every} = {_stored(value, of, operands)}"
     if first:
         quotient, used = _OPERAND.sub(lambda found: reads[found[0]], first), re.sub(r"\bq\b", f"q{every}", body)
         body = f"q{every} = {quotient}\n{used}"
-    return g.define(name, inputs, [("y", of, [size(at) for at in range(len(dims))])], body)
+    return g.define(name, inputs, [("y", of, [axis_size(at) for at in range(len(dims))])], body)
 
 
-def stored(value: str, of: DType, operands: Sequence[Value]) -> str:
+def _stored(value: str, of: DType, operands: Sequence[Value]) -> str:
     """A value as an element of a type: narrowed where what is computed may be wider."""
     same = all(operand.element == of for operand in operands) and not of.is_half
     return value if same or of == BOOL else f"{of.name}({value})"
 
 
-def index(at: int) -> str:
+def axis_index(at: int) -> str:
     """The index of an axis."""
     return f"i{at}"
 
 
-def size(at: int) -> str:
+def axis_size(at: int) -> str:
     """The name of the size of an axis."""
     return f"D{at}"
 
@@ -69,8 +69,8 @@ def aligned(dims: Dims, onto: Dims) -> tuple[list[str], list[str]]:
     sizes, subscripts = [], []
     for at, dim in enumerate(dims, shift):
         spread = dim.constant == 1 and onto[at].constant != 1
-        sizes.append("1" if spread else size(at))
-        subscripts.append("0" if spread else index(at))
+        sizes.append("1" if spread else axis_size(at))
+        subscripts.append("0" if spread else axis_index(at))
     return sizes, subscripts
 
 
@@ -114,7 +114,7 @@ def cast(g: Emitter, value: Value, to: DType) -> Value:
     return elementwise(g, f"cast_{to.name}", expression, value, element=to)
 
 
-def where(g: Emitter, condition: Value, then: Value, otherwise: Value) -> Value:
+def selected(g: Emitter, condition: Value, then: Value, otherwise: Value) -> Value:
     """`condition ? then : otherwise`."""
     return elementwise(g, "select", "a ? b : c", condition, then, otherwise, element=then.element)
 
@@ -126,18 +126,18 @@ def expand(g: Emitter, value: Value, dims: Dims) -> Value:
     sizes, subscripts = aligned(value.dims, dims)
     told = {
         name
-        for name, text in zip((size(at) for at in range(len(dims) - value.rank, len(dims))), sizes, strict=True)
+        for name, text in zip((axis_size(at) for at in range(len(dims) - value.rank, len(dims))), sizes, strict=True)
         if text == name
     }
     given, out = {}, []
     for at, dim in enumerate(dims):
-        if size(at) in told:
-            out.append(size(at))
+        if axis_size(at) in told:
+            out.append(axis_size(at))
         elif dim.constant is not None:
             out.append(str(dim.constant))
         else:
-            given[size(at)] = dim
-            out.append(size(at))
+            given[axis_size(at)] = dim
+            out.append(axis_size(at))
     read = f"x({','.join(subscripts)})" if subscripts else "x"
-    left = f"y({','.join(index(at) for at in range(len(dims)))})" if dims else "y"
+    left = f"y({','.join(axis_index(at) for at in range(len(dims)))})" if dims else "y"
     return g.define("expand", [("x", value, sizes)], [("y", value.element, out)], f"{left} = {read}", sizes=given)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Dims, Value
-from workbench.graph.importing.written.elementwise import expand, index, literal, size
-from workbench.graph.importing.written.reductions import call
+from workbench.graph.importing.written.elementwise import axis_index, axis_size, expand, literal
+from workbench.graph.importing.written.reductions import cell
 from workbench.graph.importing.written.reshaping import (
     divided,
     empty,
@@ -27,12 +27,12 @@ def transpose(g: Emitter, value: Value, order: Sequence[int]) -> Value:
     order = [axis % max(1, value.rank) for axis in order]
     if order == list(range(value.rank)):
         return value
-    out = [size(axis) for axis in order]
-    y = call("y", [index(axis) for axis in order])
-    read = call("x", indices(value.rank))
+    out = [axis_size(axis) for axis in order]
+    y = cell("y", [axis_index(axis) for axis in order])
+    read = cell("x", indices(value.rank))
     return g.define(
         "transpose",
-        [("x", value, [size(at) for at in range(value.rank)])],
+        [("x", value, [axis_size(at) for at in range(value.rank)])],
         [("y", value.element, out)],
         f"{y} = {read}",
     )
@@ -48,11 +48,12 @@ def sliced(g: Emitter, value: Value, axis: int, start: Dimension, count: Dimensi
     dims[axis] = count
     out = names.wanted(dims)
     subscripts = indices(value.rank)
-    along = index(axis) if step == 1 else f"{step} * {index(axis)}" if step > 0 else f"({step}) * {index(axis)}"
+    own = axis_index(axis)
+    along = own if step == 1 else f"{step} * {own}" if step > 0 else f"({step}) * {own}"
     subscripts[axis] = along if start.constant == 0 else f"{along} + {names.text(start)}"
     if 0 in (dim.constant for dim in dims):
         return empty(g, value, tuple(dims))
-    body = f"{call('y', indices(value.rank))} = {call('x', subscripts)} where {index(axis)} in 0:{out[axis]}"
+    body = f"{cell('y', indices(value.rank))} = {cell('x', subscripts)} where {axis_index(axis)} in 0:{out[axis]}"
     return g.define("slice", [("x", value, sizes)], [("y", value.element, out)], body, sizes=names.given)
 
 
@@ -62,10 +63,10 @@ def put(g: Emitter, value: Value, source: Value, axis: int, start: Dimension, st
     sizes = names.told(value.dims)
     theirs = names.told(source.dims)
     target = indices(value.rank)
-    target[axis] = (index(axis) if step == 1 else f"{step} * {index(axis)}") + f" + {names.text(start)}"
+    target[axis] = (axis_index(axis) if step == 1 else f"{step} * {axis_index(axis)}") + f" + {names.text(start)}"
     every = indices(value.rank)
-    ranges = f" where {index(axis)} in 0:{theirs[axis]}"
-    body = f"{call('y', every)} = {call('x', every)}\n{call('y', target)} = {call('u', every)}{ranges}"
+    ranges = f" where {axis_index(axis)} in 0:{theirs[axis]}"
+    body = f"{cell('y', every)} = {cell('x', every)}\n{cell('y', target)} = {cell('u', every)}{ranges}"
     inputs = [("x", value, sizes), ("u", source, theirs)]
     return g.define("put_slice", inputs, [("y", value.element, sizes)], body, sizes=names.given)
 
@@ -75,7 +76,7 @@ def concatenated(g: Emitter, values: Sequence[Value], axis: int) -> Value:
     axis %= values[0].rank
     if len(values) == 1:
         return values[0]
-    others = [size(at) for at in range(values[0].rank)]
+    others = [axis_size(at) for at in range(values[0].rank)]
     inputs, lines, offset = [], [], ""
     for at, value in enumerate(values):
         sizes = [*others]
@@ -83,26 +84,26 @@ def concatenated(g: Emitter, values: Sequence[Value], axis: int) -> Value:
         inputs.append((f"x{at}", value, sizes))
         target = indices(value.rank)
         target[axis] += f" + {offset}" if offset else ""
-        lines.append(f"{call('y', target)} = {call(f'x{at}', indices(value.rank))}")
+        lines.append(f"{cell('y', target)} = {cell(f'x{at}', indices(value.rank))}")
         offset = f"{offset} + L{at}" if offset else f"L{at}"
     others[axis] = offset
     return g.define("concatenate", inputs, [("y", values[0].element, others)], "\n".join(lines))
 
 
-def padded(
+def padded_tensor(
     g: Emitter, value: Value, before: Sequence[int], after: Sequence[int], *, mode: str = "constant",
     fill: float | Value = 0,
 ) -> Value:  # fmt: skip
     """More elements around (fewer where negative): a constant, or those of the border (edge, reflect, wrap)."""
     if not any(before) and not any(after):
         return value
-    of, inputs = value.element, [("x", value, [size(at) for at in range(value.rank)])]
+    of, inputs = value.element, [("x", value, [axis_size(at) for at in range(value.rank)])]
     text = literal(fill, of) if not isinstance(fill, Value) else "c"
     if isinstance(fill, Value):
         inputs.append(("c", fill, []))
     out, subscripts, inside = [], [], []
     for at, (low, high) in enumerate(zip(before, after, strict=True)):
-        here, extent = index(at), size(at)
+        here, extent = axis_index(at), axis_size(at)
         grown = low + high
         out.append(extent if not grown else f"{extent} + {grown}" if grown > 0 else f"{extent} - {-grown}")
         source = here if not low else f"{here} - {low}" if low > 0 else f"{here} + {-low}"
@@ -114,11 +115,11 @@ def padded(
         elif low > 0 or high > 0:
             source = BORDER[mode].format(i=source, n=extent)
         subscripts.append(source)
-    read = call("x", subscripts)
-    ranges = ", ".join(f"{index(at)} in 0:{extent}" for at, extent in enumerate(out))
+    read = cell("x", subscripts)
+    ranges = ", ".join(f"{axis_index(at)} in 0:{extent}" for at, extent in enumerate(out))
     constant = text if of.name == "bool" or isinstance(fill, Value) else f"{of.name}({text})"
     chosen = f"{' && '.join(inside)} ? {read} : {constant}" if inside else read
-    body = f"{call('y', indices(value.rank))} = " + (f"{of.name}({chosen})" if of.is_half and inside else chosen)
+    body = f"{cell('y', indices(value.rank))} = " + (f"{of.name}({chosen})" if of.is_half and inside else chosen)
     return g.define(f"pad_{mode}", inputs, [("y", of, out)], f"{body} where {ranges}")
 
 
@@ -129,7 +130,7 @@ BORDER = {
 }
 
 
-def tiled(g: Emitter, value: Value, times: Sequence[Dimension]) -> Value:
+def repeated(g: Emitter, value: Value, times: Sequence[Dimension]) -> Value:
     """The whole tensor repeated along each axis."""
     names = Sizes()
     sizes = names.told(value.dims)
@@ -142,7 +143,7 @@ def tiled(g: Emitter, value: Value, times: Sequence[Dimension]) -> Value:
         "tile",
         [("x", value, sizes)],
         [("y", value.element, out)],
-        f"{call('y', indices(value.rank))} = {call('x', subscripts)}",
+        f"{cell('y', indices(value.rank))} = {cell('x', subscripts)}",
         sizes=names.given,
     )
 
@@ -150,36 +151,37 @@ def tiled(g: Emitter, value: Value, times: Sequence[Dimension]) -> Value:
 def flipped(g: Emitter, value: Value, axes: Sequence[int]) -> Value:
     """The order of elements along axes turned round."""
     turned = {axis % value.rank for axis in axes}
-    subscripts = [f"{size(at)} - 1 - {index(at)}" if at in turned else index(at) for at in range(value.rank)]
-    sizes = [size(at) for at in range(value.rank)]
+    every = map(axis_index, range(value.rank))
+    subscripts = [f"{axis_size(at)} - 1 - {own}" if at in turned else own for at, own in enumerate(every)]
+    sizes = [axis_size(at) for at in range(value.rank)]
     return g.define(
         "flip",
         [("x", value, sizes)],
         [("y", value.element, sizes)],
-        f"{call('y', indices(value.rank))} = {call('x', subscripts)}",
+        f"{cell('y', indices(value.rank))} = {cell('x', subscripts)}",
     )
 
 
-def filled(g: Emitter, dims: Dims, fill: Value) -> Value:
+def constant_tensor(g: Emitter, dims: Dims, fill: Value) -> Value:
     """A tensor with the same number everywhere."""
     return expand(g, fill, dims)
 
 
 __all__ = [
     "concatenated",
+    "constant_tensor",
     "divided",
     "empty",
-    "filled",
     "flipped",
-    "padded",
+    "padded_tensor",
     "product",
     "put",
     "regrouped",
+    "repeated",
     "reshape",
     "resolved_shape",
     "sliced",
     "squeezed",
-    "tiled",
     "transpose",
     "unsqueezed",
 ]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written.elementwise import index, literal, size
-from workbench.graph.importing.written.reductions import call, count_of, positive, working
+from workbench.graph.importing.written.elementwise import axis_index, axis_size, literal
+from workbench.graph.importing.written.reductions import cell, count_of, positive, working
 from workbench.records import record
 
 
@@ -20,13 +20,13 @@ class Along:
 
     def input(self, name: str) -> tuple[str, Value, list[str]]:
         ones = [dim.constant == 1 for dim in self.value.dims]
-        sizes = ["1" if one else size(at) for one, at in zip(ones, self.axes, strict=True)]
+        sizes = ["1" if one else axis_size(at) for one, at in zip(ones, self.axes, strict=True)]
         return name, self.value, sizes
 
     def read(self, name: str) -> str:
         ones = [dim.constant == 1 for dim in self.value.dims]
-        subscripts = ["0" if one else index(at) for one, at in zip(ones, self.axes, strict=True)]
-        return call(name, subscripts)
+        subscripts = ["0" if one else axis_index(at) for one, at in zip(ones, self.axes, strict=True)]
+        return cell(name, subscripts)
 
 
 def last_axes(value: Value, of: Value) -> Along:
@@ -45,12 +45,12 @@ def normalised(
 ) -> Value:  # fmt: skip
     """`(x - mean) / sqrt(variance + epsilon) · scale + bias` over axes; without a centre by the mean square."""
     axes, within = positive(axes, x.rank), working(x.element)
-    every = [index(at) for at in range(x.rank)]
+    every = [axis_index(at) for at in range(x.rank)]
     free = [i for at, i in enumerate(every) if at not in axes]
-    count, sizes = count_of(axes), [size(at) for at in range(x.rank)]
-    read = call("x", every)
+    count, sizes = count_of(axes), [axis_size(at) for at in range(x.rank)]
+    read = cell("x", every)
     read = read if within == x.element else f"{within.name}({read})"
-    mean, spread, d = call("mean", free), call("spread", free), call("d", every)
+    mean, spread, d = cell("mean", free), cell("spread", free), cell("d", every)
     lines = []
     if centred:
         lines += [f"{mean} +=! {read}", f"{mean} = {mean} / ({count})", f"{d} = {read} - {mean}"]
@@ -64,16 +64,16 @@ def normalised(
             value += f" {sign} " + (other if along.value.element == within else f"{within.name}({other})")
             inputs.append(along.input(called))
     value = value if within == x.element else f"{x.element.name}({value})"
-    lines.append(f"{call('y', every)} = {value}")
+    lines.append(f"{cell('y', every)} = {value}")
     return g.define(name, inputs, [("y", x.element, sizes)], "\n".join(lines))
 
 
 def batch_norm(g: Emitter, x: Value, scale: Value, bias: Value, mean: Value, variance: Value, epsilon: float) -> Value:
     """Batch normalisation by statistics that are given."""
-    every = [index(at) for at in range(x.rank)]
-    sizes, within = [size(at) for at in range(x.rank)], working(x.element)
+    every = [axis_index(at) for at in range(x.rank)]
+    sizes, within = [axis_size(at) for at in range(x.rank)], working(x.element)
     parts = {
-        "x": call("x", every),
+        "x": cell("x", every),
         "scale": "scale(i1)",
         "bias": "bias(i1)",
         "mean": "mean(i1)",
@@ -86,20 +86,20 @@ def batch_norm(g: Emitter, x: Value, scale: Value, bias: Value, mean: Value, var
         f" * {cast['scale']} + {cast['bias']}"
     )
     value = value if within == x.element else f"{x.element.name}({value})"
-    inputs = [("x", x, sizes), *((n, values[n], [size(1)]) for n in ("scale", "bias", "mean", "variance"))]
-    return g.define("batch_norm", inputs, [("y", x.element, sizes)], f"{call('y', every)} = {value}")
+    inputs = [("x", x, sizes), *((n, values[n], [axis_size(1)]) for n in ("scale", "bias", "mean", "variance"))]
+    return g.define("batch_norm", inputs, [("y", x.element, sizes)], f"{cell('y', every)} = {value}")
 
 
 def local_response(g: Emitter, x: Value, count: int, alpha: float, beta: float, bias: float) -> Value:
     """Each element divided by a power of the squares of its neighbours in other channels (Krizhevsky et al., 2012)."""
-    every, sizes = [index(at) for at in range(x.rank)], [size(at) for at in range(x.rank)]
+    every, sizes = [axis_index(at) for at in range(x.rank)], [axis_size(at) for at in range(x.rank)]
     low = (count - 1) // 2
     near = [*every]
     near[1] = f"{every[1]} + k - {low}"
     inside = f"{near[1]} >= 0 && {near[1]} < {sizes[1]}"
     ranges = ", ".join([f"{i} in 0:{s}" for i, s in zip(every, sizes, strict=True)] + [f"k in 0:{count}"])
-    square = f"{call('x', near)} * {call('x', near)}"
-    body = f"{call('s', every)} +=! {inside} ? {square} : 0 where {ranges}\n"
-    scaled = f"{literal(bias, x.element)} + {literal(alpha / count, x.element)} * {call('s', every)}"
-    body += f"{call('y', every)} = {call('x', every)} / pow({scaled}, {literal(beta, x.element)})"
+    square = f"{cell('x', near)} * {cell('x', near)}"
+    body = f"{cell('s', every)} +=! {inside} ? {square} : 0 where {ranges}\n"
+    scaled = f"{literal(bias, x.element)} + {literal(alpha / count, x.element)} * {cell('s', every)}"
+    body += f"{cell('y', every)} = {cell('x', every)} / pow({scaled}, {literal(beta, x.element)})"
     return g.define("local_response", [("x", x, sizes)], [("y", x.element, sizes)], body)

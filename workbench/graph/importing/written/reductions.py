@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written.elementwise import index, size
+from workbench.graph.importing.written.elementwise import axis_index, axis_size
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
 
 
@@ -22,10 +22,10 @@ def positive(axes: Sequence[int], rank: int) -> list[int]:
 
 def count_of(axes: Sequence[int]) -> str:
     """How many elements there are along axes, as text."""
-    return " * ".join(size(axis) for axis in axes) or "1"
+    return " * ".join(axis_size(axis) for axis in axes) or "1"
 
 
-def call(name: str, subscripts: Sequence[str]) -> str:
+def cell(name: str, subscripts: Sequence[str]) -> str:
     """A tensor with subscripts; a scalar has none."""
     return f"{name}({','.join(subscripts)})" if subscripts else name
 
@@ -40,19 +40,19 @@ def reduce(
     """
     axes, of = positive(axes, value.rank), element or value.element
     within = inner or working(value.element)
-    indices = [index(at) for at in range(value.rank)]
+    indices = [axis_index(at) for at in range(value.rank)]
     free = [i for at, i in enumerate(indices) if at not in axes]
     kept = [i for at, i in enumerate(indices) if keep or at not in axes]
-    sizes = [size(at) for at in range(value.rank)]
+    sizes = [axis_size(at) for at in range(value.rank)]
     left = [s if at not in axes else "1" for at, s in enumerate(sizes) if keep or at not in axes]
-    term = each.replace("a", call("x", indices)) if each == "a" else _substituted(each, "a", call("x", indices))
+    term = each.replace("a", cell("x", indices)) if each == "a" else _substituted(each, "a", cell("x", indices))
     term = term if within in (value.element, BOOL) and each == "a" else f"{within.name}({term})"
-    total = call("t", free)
+    total = cell("t", free)
     body = f"{total} {sign}=! {term}\n" if axes else f"{total} = {term}\n"
     ended = _substituted(_substituted(finish, "s", total), "n", f"({count_of(axes)})")
     ended = ended if finish == "s" and within == of else f"{of.name}({ended})" if of != BOOL else ended
     ones = [f"{indices[at]} in 0:1" for at in axes] if keep else []
-    body += f"{call('y', kept)} = {ended}" + (f" where {', '.join(ones)}" if ones else "")
+    body += f"{cell('y', kept)} = {ended}" + (f" where {', '.join(ones)}" if ones else "")
     return g.define(name, [("x", value, sizes)], [("y", of, left)], body)
 
 
@@ -80,19 +80,19 @@ def arg_extremum(g: Emitter, which: str, value: Value, axis: int, *, keep: bool,
         f"        where first = {better} || (v == w && {tie})\n}}\n\n"
     )
     axis %= value.rank
-    indices = [index(at) for at in range(value.rank)]
+    indices = [axis_index(at) for at in range(value.rank)]
     free = [i for at, i in enumerate(indices) if at != axis]
     kept = [i for at, i in enumerate(indices) if keep or at != axis]
-    sizes = [size(at) for at in range(value.rank)]
+    sizes = [axis_size(at) for at in range(value.rank)]
     out = ["1" if at == axis else s for at, s in enumerate(sizes) if keep or at != axis]
-    read = call("x", indices)
+    read = cell("x", indices)
     read = read if inner == value.element else f"{inner.name}({read})"
     monoid = f"{'last' if last else 'first'}_{which}"
-    targets = f"({call('v', free)}, {call('p', free)}) {monoid}=! ({read}, {indices[axis]})\n"
+    targets = f"({cell('v', free)}, {cell('p', free)}) {monoid}=! ({read}, {indices[axis]})\n"
     if not free:
         targets = f"(v, p) {monoid}=! ({read}, {indices[axis]})\n"
     ones = f" where {indices[axis]} in 0:1" if keep else ""
-    body = targets + f"{call('y', kept)} = int64({call('p', free)}){ones}"
+    body = targets + f"{cell('y', kept)} = int64({cell('p', free)}){ones}"
     return g.define(
         f"arg{which}_{monoid.split('_')[0]}" if last else f"arg{which}",
         [("x", value, sizes)],
@@ -108,12 +108,12 @@ def softmax(g: Emitter, value: Value, axis: int, *, logarithm: bool = False) -> 
         axis, rank = 0, 0
     else:
         axis, rank = axis % value.rank, value.rank
-    indices = [index(at) for at in range(rank)]
-    free = call("top", [i for at, i in enumerate(indices) if at != axis])
+    indices = [axis_index(at) for at in range(rank)]
+    free = cell("top", [i for at, i in enumerate(indices) if at != axis])
     total = free.replace("top", "total", 1)
-    sizes = [size(at) for at in range(rank)]
+    sizes = [axis_size(at) for at in range(rank)]
     inner = working(value.element)
-    x, z, y = (call(name, indices) for name in "xzy")
+    x, z, y = (cell(name, indices) for name in "xzy")
     x = x if inner == value.element else f"{inner.name}({x})"
     body = f"{free} max=! {x}\n{z} = {x} - {free}\n{total} +=! exp({z})\n"
     ended = f"{z} - log({total})" if logarithm else f"exp({z}) / {total}"
@@ -125,15 +125,15 @@ def softmax(g: Emitter, value: Value, axis: int, *, logarithm: bool = False) -> 
 def running(g: Emitter, name: str, sign: str, value: Value, axis: int, *, exclusive: bool, backwards: bool) -> Value:
     """The reductions of all elements up to each place along an axis."""
     axis %= value.rank
-    sizes, indices = [size(at) for at in range(value.rank)], [index(at) for at in range(value.rank)]
+    sizes, indices = [axis_size(at) for at in range(value.rank)], [axis_index(at) for at in range(value.rank)]
     here, inner = indices[axis], working(value.element)
     others = [*indices]
     others[axis] = "k"
     low, high = (
         (f"{here}{' + 1' * exclusive}", sizes[axis]) if backwards else ("0", f"{here}{' + 1' * (not exclusive)}")
     )
-    t, y = call("t", indices), call("y", indices)
+    t, y = cell("t", indices), cell("y", indices)
     ranges = [f"{i} in 0:{s}" for i, s in zip(indices, sizes, strict=True)]
-    body = f"{t} {sign}=! {inner.name}({call('x', others)}) where {', '.join([*ranges, f'k in {low}:{high}'])}\n"
+    body = f"{t} {sign}=! {inner.name}({cell('x', others)}) where {', '.join([*ranges, f'k in {low}:{high}'])}\n"
     body += f"{y} = {value.element.name}({t})"
     return g.define(name, [("x", value, sizes)], [("y", value.element, sizes)], body)

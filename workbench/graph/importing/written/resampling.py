@@ -8,8 +8,8 @@ import numpy as np
 
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Array, Value
-from workbench.graph.importing.written.elementwise import index, size
-from workbench.graph.importing.written.reductions import call, working
+from workbench.graph.importing.written.elementwise import axis_index, axis_size
+from workbench.graph.importing.written.reductions import cell, working
 from workbench.lang.dtypes import INT32
 from workbench.records import record
 
@@ -36,7 +36,7 @@ MODES = (
 )
 
 
-def coordinates(mode: str, extent: int, count: int, scale: float, region: tuple[float, float]) -> Array:
+def sample_coordinates(mode: str, extent: int, count: int, scale: float, region: tuple[float, float]) -> Array:
     """Where the elements of the result lie in the input, along an axis."""
     x = np.arange(count, dtype=np.float64)
     exact = scale * extent
@@ -75,7 +75,7 @@ def cubic(a: float) -> Callable[[Array], Array]:
     return kernel
 
 
-def table(
+def kernel_table(
     coordinates: Array, extent: int, kernel: Callable[[Array], Array], reach: int, scale: float, *, exclude: bool
 ) -> Table:
     """The table of a kernel around coordinates; `scale` < 1 widens it, `exclude` drops what is beyond the border."""
@@ -100,7 +100,7 @@ def nearest(coordinates: Array, extent: int, rounding: Callable[[Array], Array])
 
 def resampled(g: Emitter, x: Value, axis: int, by: Table) -> Value:
     """A tensor resampled along one axis."""
-    at, own = [index(a) for a in range(x.rank)], [size(a) for a in range(x.rank)]
+    at, own = [axis_index(a) for a in range(x.rank)], [axis_size(a) for a in range(x.rank)]
     count = len(by.places)
     out = [*own]
     out[axis] = "N"
@@ -112,14 +112,14 @@ def resampled(g: Emitter, x: Value, axis: int, by: Table) -> Value:
         del step
         places = g.constant(by.places[:, 0].astype(np.int32), INT32)
         read[axis] = f"p({at[axis]})"
-        body = f"{call('y', at)} = {call('x', read)}"
+        body = f"{cell('y', at)} = {cell('x', read)}"
         return g.define("pick", [("x", x, own), ("p", places, ["N"])], [("y", x.element, out)], body)
     weights = g.constant(by.weights.astype(within.numpy), within)
     read[axis] = f"p({at[axis]},k)"
-    value = call("x", read)
+    value = cell("x", read)
     product = f"w({at[axis]},k) * {value if within == x.element else f'{within.name}({value})'}"
-    body = f"{call('t', at)} +=! {product}\n{call('y', at)} = {x.element.name}({call('t', at)})"
+    body = f"{cell('t', at)} +=! {product}\n{cell('y', at)} = {x.element.name}({cell('t', at)})"
     if within == x.element:
-        body = f"{call('y', at)} +=! {product}"
+        body = f"{cell('y', at)} +=! {product}"
     inputs = [("x", x, own), ("p", places, ["N", "K"]), ("w", weights, ["N", "K"])]
     return g.define("resample", inputs, [("y", x.element, out)], body)

@@ -9,8 +9,8 @@ import numpy as np
 from workbench.errors import UnsupportedModel
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Dims, Value
-from workbench.graph.importing.written.elementwise import index
-from workbench.graph.importing.written.reductions import call
+from workbench.graph.importing.written.elementwise import axis_index
+from workbench.graph.importing.written.reductions import cell
 from workbench.graph.importing.written.sizes import Sizes, indices
 from workbench.graph.terms.dimensions import Dimension, dimension, shown, shown_list
 
@@ -41,7 +41,7 @@ def reshape(g: Emitter, value: Value, dims: Dims) -> Value:
             quotient = linear if rest.constant == 1 else f"({linear}) / {_factor(rest, names)}"
             first = at == old[0]
             subscripts[at] = quotient if first else f"({quotient}) % {names.text(dim)}"
-    body = f"{call('y', indices(len(dims)))} = {call('x', subscripts)}"
+    body = f"{cell('y', indices(len(dims)))} = {cell('x', subscripts)}"
     return g.define("reshape", [("x", value, sizes)], [("y", value.element, out)], body, sizes=names.given)
 
 
@@ -72,7 +72,7 @@ def _linear(new: list[int], dims: Dims, names: Sizes) -> str:
     parts = []
     for at in new:
         stride = product([dims[later] for later in new if later > at])
-        parts.append(index(at) if stride.constant == 1 else f"{index(at)} * {_factor(stride, names)}")
+        parts.append(axis_index(at) if stride.constant == 1 else f"{axis_index(at)} * {_factor(stride, names)}")
     return " + ".join(parts) or "0"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.graph.importing.values import Dims
-from workbench.graph.importing.written.elementwise import index
+from workbench.graph.importing.written.elementwise import axis_index
 from workbench.graph.terms.dimensions import Dimension, dimension, replaced, shown, symbols
 
 
@@ -43,4 +43,4 @@ class Sizes:
 
 def indices(count: int) -> list[str]:
     """The indices of so many axes."""
-    return [index(at) for at in range(count)]
+    return [axis_index(at) for at in range(count)]

@@ -9,7 +9,7 @@ from itertools import product
 
 from workbench.graph.importing.emitting import Emitter, Input
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written.movement import padded
+from workbench.graph.importing.written.movement import padded_tensor
 from workbench.graph.importing.written.reductions import working
 from workbench.graph.importing.written.reshaping import reshape
 from workbench.graph.importing.written.windows import Window, as_type, convolution, spatial
@@ -19,7 +19,7 @@ from workbench.records import record
 Phase = tuple[int, ...]
 
 
-def transposed(
+def transposed_convolution(
     g: Emitter, x: Value, w: Value, bias: Value | None, window: Window, groups: int, more: Sequence[int],
 ) -> Value:  # fmt: skip
     """The transposed convolution: each element adds a scaled filter; `more` elements at the end of each axis."""
@@ -38,7 +38,7 @@ def transposed(
     if max(window.strides) == 1 or min(*ends, *window.before) < 0:
         return _as_defined(g, x, w, bias, window, groups, more)
     y = _interleaved(g, x, w, bias, window, groups, taps)
-    return padded(g, y, [0, 0, *(-low for low in window.before)], [0, 0, *(-high for high in ends)])
+    return padded_tensor(g, y, [0, 0, *(-low for low in window.before)], [0, 0, *(-high for high in ends)])
 
 
 # --- by phases

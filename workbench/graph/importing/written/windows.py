@@ -60,7 +60,7 @@ def convolution(
     weight = f"weight(f, {inner_channel}, {', '.join('k' + n for n in names)})"
     y = f"(n, f, {', '.join(names)})"
     product = f"{as_type(read, x.element, within)} * {as_type(weight, w.element, within)}"
-    ranges = [f"{n} in 0:{out}" for n, out in zip(names, extents(names, window), strict=True)]
+    ranges = [f"{n} in 0:{out}" for n, out in zip(names, result_sizes(names, window), strict=True)]
     target = "y" if within == of else "t"
     lines.append(f"{target}{y} +=! {product} where {', '.join(ranges)}")
     added = f"{target}{y}" + (f" + {as_type('bias(f)', bias.element, within)}" if bias is not None else "")
@@ -69,7 +69,8 @@ def convolution(
     weights = ["F", "C" if groups == 1 else str(per), *(f"K{n.upper()}" for n in names)]
     inputs = [("x", x, ["N", channels, *(n.upper() for n in names)]), ("weight", w, weights)]
     inputs += [("bias", bias, ["F"])] if bias is not None else []
-    return g.define(f"conv{len(names)}d", inputs, [("y", of, ["N", "F", *extents(names, window)])], "\n".join(lines))
+    result = ("y", of, ["N", "F", *result_sizes(names, window)])
+    return g.define(f"conv{len(names)}d", inputs, [result], "\n".join(lines))
 
 
 def as_type(read: str, of: DType, within: DType) -> str:
@@ -82,7 +83,7 @@ def _at(name: str, stride: int, dilation: int) -> str:
     return f"{first} + {f'k{name}' if dilation == 1 else f'{dilation} * k{name}'}"
 
 
-def extents(names: Sequence[str], window: Window) -> list[str]:
+def result_sizes(names: Sequence[str], window: Window) -> list[str]:
     """The sizes of the result, as text."""
     found = []
     for n, step, low, high, d in zip(names, window.strides, window.before, window.after, window.dilations, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from time import monotonic
 
-from workbench.graph.memory.placing.fitting import Bases, Puzzle, lowest_gap, placed, settled, tightest_gap
+from workbench.graph.memory.placing.fitting import Bases, Puzzle, lowered_bodies, lowest_gap, placed, tightest_gap
 from workbench.graph.memory.placing.shapes import height
 
 SEED = 20
@@ -32,7 +32,7 @@ def climbed(
         if (reached := given.lines(found)) <= lines:
             order, current, lines = moved, found, reached
             best = min(best, found, key=given.lines)
-    return settled(given, best)
+    return lowered_bodies(given, best)
 
 
 def _moved(given: Puzzle, order: list[int], bases: Bases, random: Random) -> list[int]:

@@ -101,7 +101,7 @@ def _busiest_first(given: Puzzle, heights: list[int]) -> list[int]:
     return sorted(range(len(heights)), key=lambda i: (-busy[i], -heights[i]))
 
 
-def settled(given: Puzzle, bases: Bases) -> Bases:
+def lowered_bodies(given: Puzzle, bases: Bases) -> Bases:
     """The same arrangement with every body as low as it goes; unchanged where that would be no better."""
     lower = placed(given, sorted(range(len(bases)), key=lambda i: bases[i]))
     return min(bases, lower, key=given.lines)
@@ -111,7 +111,7 @@ def best_fit(given: Puzzle) -> Bases:
     """The best bases found by placing in any of the orders."""
     best: Bases | None = None
     for order, fit in product(orders(given), (tightest_gap, lowest_gap)):
-        bases = settled(given, placed(given, order, fit))
+        bases = lowered_bodies(given, placed(given, order, fit))
         best = bases if best is None else min(best, bases, key=given.lines)
         if given.lines(best) == given.bound:
             break

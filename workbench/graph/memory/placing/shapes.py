@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from workbench.graph.memory.bodies import Body
-from workbench.graph.memory.byte_counts import at
+from workbench.graph.memory.byte_counts import at_sizes
 from workbench.graph.memory.lifetimes import Lifetimes
 from workbench.graph.memory.plans import covered
 
@@ -28,7 +28,7 @@ class Rectangle(NamedTuple):
 Shape = tuple[Rectangle, ...]
 
 
-def shapes(lifetimes: Lifetimes, bodies: Iterable[Body], alignment: int) -> list[Shape]:
+def body_shapes(lifetimes: Lifetimes, bodies: Iterable[Body], alignment: int) -> list[Shape]:
     """The shape of every body, for sizes that are numbers; members without a byte are left out."""
     return [tuple(_rectangles(lifetimes, body, alignment)) for body in bodies]
 
@@ -44,7 +44,7 @@ def _rectangles(lifetimes: Lifetimes, body: Body, alignment: int) -> Iterable[Re
 
 def bodies_at(bodies: Iterable[Body], sizes: Mapping[str, int]) -> list[Body]:
     """The bodies with numbers for the distances of their members."""
-    return [Body(tuple((name, at(inner, sizes)) for name, inner in body.members)) for body in bodies]
+    return [Body(tuple((name, at_sizes(inner, sizes)) for name, inner in body.members)) for body in bodies]
 
 
 def height(shape: Shape) -> int:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from workbench.graph.models import Model
-from workbench.graph.tracing import singles
+from workbench.graph.tracing import single_passes
 from workbench.records import record
 
 
@@ -33,7 +33,7 @@ class ModelPass:
         return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
 
     def __or__(self, other: Any) -> PassLine:
-        return PassLine((*singles(self), *singles(other)))
+        return PassLine((*single_passes(self), *single_passes(other)))
 
     def python(self) -> str:
         """The pass as the Python that makes it."""
@@ -71,4 +71,4 @@ class PassLine(ModelPass):
 
 def line(*steps: Any) -> PassLine:
     """Passes, and lines of them, as one line."""
-    return PassLine(tuple(single for step in steps for single in singles(step)))
+    return PassLine(tuple(single for step in steps for single in single_passes(step)))

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from workbench.deferred import uncollected
 from workbench.errors import UnknownName, unknown_name
+from workbench.face import uncollected
 
 _PACKAGE = "workbench.graph.passes"
 _FOLDER = Path(__file__).parent.parent

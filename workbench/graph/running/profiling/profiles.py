@@ -124,7 +124,7 @@ class Profile:
             (name, str(count), f"{ms:.4f}", f"{ms / (self.milliseconds or 1.0):.1%}")
             for name, (count, ms) in self.by_piece().items()
         ]
-        return aligned(rows)
+        return _aligned(rows)
 
     def _alike(self) -> list[tuple[int, NodeTime]]:
         """Nodes of one name at one size together: how many, and a node of their times."""
@@ -144,10 +144,10 @@ def _table(nodes: Sequence[tuple[int, NodeTime]]) -> list[str]:
     for count, n in nodes:
         name = f"{n.name} x{count}" if count > 1 else n.name
         rows.append((name, n.label, n.sizes, f"{n.milliseconds:.4f}", f"{n.milliseconds / whole:.1%}", n.rate))
-    return aligned(rows)
+    return _aligned(rows)
 
 
-def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Rows of cells with columns below one another."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -14,7 +14,7 @@ GAIN = 0.8
 """The part of the time that must be left: what calls take is known only roughly."""
 
 
-def side_by_side(
+def parallel_groups(
     recording: Recording, shares: Mapping[RecordedCall, ThreadShares], threads: int, region_seconds: float
 ) -> Beside:
     """Groups of at most so many calls, each for one thread, where that is faster than one after the other on all.

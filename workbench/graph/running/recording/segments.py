@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from itertools import groupby
 from typing import Any
 
-from workbench.graph.forms.scopes import Scopes, scopes, value_of
+from workbench.graph.forms.scopes import Scopes, scopes, value_node
 from workbench.graph.terms.dimensions import symbols
 from workbench.graph.terms.nodes import (
     ATOMS,
@@ -56,7 +56,7 @@ def straight_functions(functions: Mapping[str, Function], typing: Typing, foreig
 
 def _is_plain_function(typing: Typing, name: str) -> bool:
     of = typing.schemes[name].type
-    return isinstance(of, FunctionType) and all(map(is_plain, (*of.parameters, of.result)))
+    return isinstance(of, FunctionType) and all(map(_is_plain, (*of.parameters, of.result)))
 
 
 def _is_straight(code: Scopes, function: Function, typing: Typing, straight: frozenset[str]) -> bool:
@@ -64,13 +64,13 @@ def _is_straight(code: Scopes, function: Function, typing: Typing, straight: fro
     return all(belongs(node, typing, straight) for node in nodes)
 
 
-def is_plain(of: Type | None) -> bool:
+def _is_plain(of: Type | None) -> bool:
     """Whether values of a type are tensors, or tuples of them."""
     match of:
         case TensorType():
             return True
         case TupleType(items):
-            return all(map(is_plain, items))
+            return all(map(_is_plain, items))
         case _:
             return False
 
@@ -81,13 +81,13 @@ def belongs(node: Term, typing: Typing, straight: Collection[str]) -> bool:
         case Call(Primitive()):
             return True
         case Call(Global(name), arguments):
-            return name in straight and all(is_plain(typing.types.get(value_of(each))) for each in arguments)
+            return name in straight and all(_is_plain(typing.types.get(value_node(each))) for each in arguments)
         case Tuple():
-            return is_plain(typing.types.get(node))
+            return _is_plain(typing.types.get(node))
         case Projection(of, _):
-            return is_plain(typing.types.get(value_of(of)))
+            return _is_plain(typing.types.get(value_node(of)))
         case Let(_, value, _):
-            return is_plain(typing.types.get(value_of(value)))
+            return _is_plain(typing.types.get(value_node(value)))
         case _:
             return False
 
@@ -119,7 +119,7 @@ def _segment(found: Scopes, nodes: list[Term]) -> Segment:
 def _needed(node: Term) -> list[Term]:
     """What a node needs the values of; of a `let` not its body."""
     inside = operands(node)[:1] if isinstance(node, Let) else operands(node)
-    return [each for each in map(value_of, inside) if not isinstance(each, Primitive | Constant | Global)]
+    return [each for each in map(value_node, inside) if not isinstance(each, Primitive | Constant | Global)]
 
 
 def whole_segment(code: Scopes, function: Function) -> Segment | None:
@@ -127,5 +127,5 @@ def whole_segment(code: Scopes, function: Function) -> Segment | None:
     block: list[Any] = code.blocks[code.inner[function, 0]]
     if len(block) != 1 or not isinstance(block[0], Segment):
         return None
-    inside = value_of(function.body) in block[0].outputs and set(block[0].inputs) <= set(function.parameters)
+    inside = value_node(function.body) in block[0].outputs and set(block[0].inputs) <= set(function.parameters)
     return block[0] if inside else None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.graph.evaluation.machine import Activation
-from workbench.graph.forms.scopes import Scopes, value_of
+from workbench.graph.forms.scopes import Scopes, value_node
 from workbench.graph.running.drivers import MOST_SIZES, Driver
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, ForeignCall, Nested, Recording, flat, ghost, in_tuples
@@ -35,7 +35,7 @@ class SegmentCall:
         self.driver, self.code, self.segment = driver, code, segment
         self.plans: dict[Any, SegmentPlan | None] = {}
         self.last: tuple[Any, SegmentPlan | None] = None, None
-        self.types = [driver.typing.types.get(value_of(term)) for term in segment.inputs]
+        self.types = [driver.typing.types.get(value_node(term)) for term in segment.inputs]
 
     def __call__(self, agenda: Agenda, sizes: Mapping[str, int], *leaves: Any) -> Any:
         """The values of the segment's outputs."""

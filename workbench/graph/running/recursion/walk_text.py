@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.errors import ModelError
-from workbench.graph.forms.scopes import Scope, Scopes, value_of
+from workbench.graph.forms.scopes import Scope, Scopes, value_node
 from workbench.graph.running.recording.segments import Segment
 from workbench.graph.terms.nodes import (
     Binder,
@@ -87,7 +87,7 @@ class WalkWriter:
         return self._new(term, getattr(term, "name", "") or "v")
 
     def _value(self, term: Term) -> str:
-        term = value_of(term)
+        term = value_node(term)
         match term:
             case Constant(array):
                 return self._object(array, "constant")
@@ -107,7 +107,7 @@ class WalkWriter:
 
     def _leaves(self, term: Term) -> Iterator[str]:
         """The tensors in a value that is tensors in tuples."""
-        return _leaves(self.types.get(value_of(term)), self._value(term))
+        return _leaves(self.types.get(value_node(term)), self._value(term))
 
     # --- lines
 
@@ -143,7 +143,7 @@ class WalkWriter:
         """A block; its result is returned, or kept under a name."""
         nodes = self.code.blocks[scope]
         for at, node in enumerate(nodes):
-            is_last = into is None and at == len(nodes) - 1 and value_of(result) is node
+            is_last = into is None and at == len(nodes) - 1 and value_node(result) is node
             if self._node(node, is_last=is_last):
                 return
         self._line(f"return {self._value(result)}" if into is None else f"{into} = {self._value(result)}")
@@ -181,7 +181,7 @@ class WalkWriter:
         return False
 
     def _call(self, node: Call, *, is_last: bool) -> bool:
-        own, function = self._own(node), value_of(node.function)
+        own, function = self._own(node), value_node(node.function)
         match function:
             case Constructor(name):
                 self._line(f"{own} = Data({name!r}, ({''.join(self._value(each) + ', ' for each in node.arguments)}))")

@@ -43,7 +43,7 @@ class Walk:
         if len(arguments) != self.count:
             counted = f"expected {self.count} arguments but found {len(arguments)}"
             raise CallError(f"a function of the model: {counted}")
-        return finished(Agenda(), self.start, *arguments)
+        return _finished(Agenda(), self.start, *arguments)
 
 
 class Walks:
@@ -81,7 +81,7 @@ class Walks:
     def call(self, arguments: tuple[Any, ...], sizes: dict[str, int]) -> Any:
         """The value of the function for arguments, and sizes that none of them tells; CallError if these disagree."""
         sizes = self.driver.sizes_of(self.driver.closure(self.entry), arguments, sizes)
-        return finished(Agenda(), self._start, *arguments, given=sizes)
+        return _finished(Agenda(), self._start, *arguments, given=sizes)
 
     # --- what the text calls
 
@@ -103,16 +103,16 @@ class Walks:
         return function(*given)
 
 
-def finished(agenda: Agenda, start: Callable[..., Steps], *arguments: Any, **more: Any) -> Any:
+def _finished(agenda: Agenda, start: Callable[..., Steps], *arguments: Any, **more: Any) -> Any:
     """The value of a function with all that it made computed; where it fails, cells hold what could be."""
     try:
-        return agenda.finished(run(start(agenda, *arguments, **more)))
+        return agenda.finished(returned_value(start(agenda, *arguments, **more)))
     except Exception:
         agenda.abandon()
         raise
 
 
-def run(steps: Steps) -> Any:
+def returned_value(steps: Steps) -> Any:
     """The value that a generator returns in the end.
 
     What it yields is run meanwhile, what it returns in its place; no stack of Python's grows.

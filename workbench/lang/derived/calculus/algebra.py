@@ -10,7 +10,7 @@ ZERO = Const(0.0, WEAK)
 ONE = Const(1.0, WEAK)
 
 
-def literal(value: float) -> Const:
+def float_literal(value: float) -> Const:
     """A float of the precision of its context."""
     return Const(float(value), WEAK)
 
@@ -29,7 +29,7 @@ def _joined(a: Expr, b: Expr) -> DType:
     return computed(unify(a.dtype, b.dtype))
 
 
-def negated(a: Expr) -> Expr:
+def negative(a: Expr) -> Expr:
     """`-a`."""
     match a:
         case Const(value, dtype):
@@ -48,7 +48,7 @@ def plus(a: Expr, b: Expr) -> Expr:
     if is_zero(b):
         return a
     if a == b:
-        return times(literal(2), a)
+        return times(float_literal(2), a)
     if isinstance(b, Unary) and b.op == "-":
         return minus(a, b.operand)
     return Binary("+", a, b, _joined(a, b))
@@ -59,7 +59,7 @@ def minus(a: Expr, b: Expr) -> Expr:
     if is_zero(b):
         return a
     if is_zero(a):
-        return negated(b)
+        return negative(b)
     return Binary("-", a, b, _joined(a, b))
 
 
@@ -77,13 +77,13 @@ def times(a: Expr, b: Expr) -> Expr:
         case _, Const():
             return times(b, a)
         case Const(x, _), Binary("*", Const(y, _), rest, _):
-            return times(literal(x * y), rest)
+            return times(float_literal(x * y), rest)
         case Const(-1.0, _), _:
-            return negated(b)
+            return negative(b)
         case Unary("-", x, _), Unary("-", y, _):
             return times(x, y)
         case (Unary("-", x, _), y) | (y, Unary("-", x, _)):
-            return negated(times(x, y))
+            return negative(times(x, y))
         case (Binary("/", Const() as c, below, _), other) | (other, Binary("/", Const() as c, below, _)):
             return over(times(c, other), below)
     return Binary("*", a, b, _joined(a, b))
@@ -96,11 +96,11 @@ def over(a: Expr, b: Expr) -> Expr:
     if is_one(b):
         return a
     if isinstance(a, Unary) and a.op == "-":
-        return negated(over(a.operand, b))
+        return negative(over(a.operand, b))
     return Binary("/", a, b, _joined(a, b))
 
 
-def call(function: str, *arguments: Expr) -> Expr:
+def applying(function: str, *arguments: Expr) -> Expr:
     """A builtin of floats."""
     dtype = arguments[0].dtype
     for each in arguments[1:]:
@@ -108,12 +108,12 @@ def call(function: str, *arguments: Expr) -> Expr:
     return Call(function, arguments, computed(dtype))
 
 
-def compare(op: str, a: Expr, b: Expr) -> Expr:
+def compared_by(op: str, a: Expr, b: Expr) -> Expr:
     """A truth value."""
     return Binary(op, a, b, BOOL)
 
 
-def choose(condition: Expr, then: Expr, otherwise: Expr = ZERO) -> Expr:
+def if_then_else(condition: Expr, then: Expr, otherwise: Expr = ZERO) -> Expr:
     """`condition ? then : otherwise`."""
     match condition:
         case Const(True, _):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from workbench.lang.derived.calculus.algebra import ONE, is_one, literal, negated, over, times
+from workbench.lang.derived.calculus.algebra import ONE, float_literal, is_one, negative, over, times
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, Select, Unary, index_names, walk
 from workbench.records import record
 
@@ -25,7 +25,7 @@ class Product:
         minus = isinstance(scale, Const) and scale.value == -1
         top = reduce(times, others, ONE if minus else scale)
         whole = over(top, reduce(times, self.below, ONE)) if self.below else top
-        return negated(whole) if minus else whole
+        return negative(whole) if minus else whole
 
     def parts(self, belongs: Callable[[Expr], bool]) -> tuple[Product, Product]:
         """The factors for which `belongs` holds, and the others."""
@@ -66,7 +66,7 @@ def _collect(expr: Expr, above: list[Expr], below: list[Expr]) -> None:
             _collect(left, above, below)
             _collect(right, below, above)
         case Unary("-", operand, dtype) if dtype.is_float:
-            above.append(literal(-1))
+            above.append(float_literal(-1))
             _collect(operand, above, below)
         case _:
             above.append(expr)
@@ -82,16 +82,16 @@ def is_costly(expr: Expr) -> bool:
     )
 
 
-def grouped(expr: Expr, indices: set[str], stored: Callable[[Expr], Expr]) -> Expr:
+def grouped_divisors(expr: Expr, indices: set[str], stored: Callable[[Expr], Expr]) -> Expr:
     """In every product of a sum, divisors that vary with some of the indices only become one stored factor.
 
     What varies with the same indices, or fewer, and is costly goes with them.
     """
     match expr:
         case Binary("+" | "-" as op, left, right, dtype) if dtype.is_float:
-            return Binary(op, grouped(left, indices, stored), grouped(right, indices, stored), dtype)
+            return Binary(op, grouped_divisors(left, indices, stored), grouped_divisors(right, indices, stored), dtype)
         case Unary("-", operand, dtype) if dtype.is_float:
-            return Unary("-", grouped(operand, indices, stored), dtype)
+            return Unary("-", grouped_divisors(operand, indices, stored), dtype)
         case Binary("*" | "/", _, _, dtype) if dtype.is_float:
             return _with_groups(product(expr), indices, stored) or expr
     return expr

@@ -12,9 +12,9 @@ from workbench.lang.derived.calculus.algebra import (
     ONE,
     ZERO,
     both,
-    choose,
+    if_then_else,
     is_zero,
-    negated,
+    negative,
     opposite,
     over,
     plus,
@@ -57,15 +57,15 @@ def derivatives(value: Expr, active: Iterable[str]) -> dict[Read, Shares]:
     }
 
 
-def guarded(shares: Shares, seed: Expr) -> Expr:
+def _guarded(shares: Shares, seed: Expr) -> Expr:
     """The seed times the derivative, the conditions outermost."""
     total: Expr = ZERO
     for guard, factor in shares.items():
-        total = plus(total, choose(conjunction(guard), times(seed, factor)))
+        total = plus(total, if_then_else(all_of(guard), times(seed, factor)))
     return total
 
 
-def conjunction(guard: Guard) -> Expr:
+def all_of(guard: Guard) -> Expr:
     """All conditions of a guard at once."""
     result: Expr = Const(True, BOOL)
     for condition in guard:
@@ -115,18 +115,18 @@ def _local(node: Expr) -> Iterable[tuple[Expr, Guard, Expr]]:
     """(operand, guard, derivative of the node by that operand)."""
     match node:
         case Unary("-", operand, _):
-            yield operand, (), negated(ONE)
+            yield operand, (), negative(ONE)
         case Cast(operand, _):
             yield operand, (), ONE
         case Binary("+" | "-" as op, left, right, _):
             yield left, (), ONE
-            yield right, (), ONE if op == "+" else negated(ONE)
+            yield right, (), ONE if op == "+" else negative(ONE)
         case Binary("*", left, right, _):
             yield left, (), right
             yield right, (), left
         case Binary("/", left, right, _):
             yield left, (), over(ONE, right)
-            yield right, (), negated(over(node, right))
+            yield right, (), negative(over(node, right))
         case Select(condition, then, otherwise, _):
             yield then, (condition,), ONE
             yield otherwise, (opposite(condition),), ONE

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 
 from workbench.lang.algebra.identities import combined, identity
 from workbench.lang.algebra.normal_form import is_plain, polynomial
-from workbench.lang.algebra.polynomial import split
+from workbench.lang.algebra.polynomial import split_linear
 from workbench.lang.derived.building import Building, cells, ranges_of
-from workbench.lang.derived.forward.splitting import split as split_large
+from workbench.lang.derived.forward.splitting import split_choices as split_large
 from workbench.lang.derived.placing.placement import overlap
 from workbench.lang.derived.systems import (
     has_no_instances,
-    in_order,
     inequalities,
     intervals,
     is_void,
-    shortened,
+    loop_ranges,
+    tightened,
 )
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, Select, index_names, reads, walk
@@ -38,7 +38,7 @@ def plain_steps(steps: tuple[Step, ...], building: Building) -> tuple[Step, ...]
             found.append(For(step.axis, plain_steps(step.body, building)))
             building.axes = around
         else:
-            ranges = tuple(shortened(r, building.facts) for r in step.ranges)
+            ranges = tuple(tightened(r, building.facts) for r in step.ranges)
             made = _Plain(replace(step, ranges=ranges), building).steps()
             found += [part for each in made for part in _in_parts(each, building)]
     return tuple(found)
@@ -76,7 +76,7 @@ def writes_once(statement: Statement) -> bool:
             return False
         if own:
             (name,) = own
-            parts = split(polynomial(subscript), Index(name, INT64)) if is_plain(subscript) else None
+            parts = split_linear(polynomial(subscript), Index(name, INT64)) if is_plain(subscript) else None
             if parts is None or not parts[0].constant:
                 return False
             left.discard(name)
@@ -133,7 +133,7 @@ class _Plain:
         free = self._independent()
         loops = tuple(r.index for r in own if r.index not in free)
         around = intervals(building.axes)
-        found = in_order(inequalities(own), (*loops, *free), around, building.facts)
+        found = loop_ranges(inequalities(own), (*loops, *free), around, building.facts)
         if found is None:
             loops, found, free = tuple(r.index for r in own), list(own), ()
         known = {r.index: r for r in found}

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from workbench.lang.algebra.normal_form import is_plain, polynomial
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.calculus.algebra import choose
+from workbench.lang.derived.calculus.algebra import if_then_else
 from workbench.lang.derived.forward.stepping import written_by
 from workbench.lang.derived.placing.placement import conditions
-from workbench.lang.derived.systems import intervals, within
+from workbench.lang.derived.systems import holds_within, intervals
 from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Expr, Index, Read, index_names
 from workbench.lang.operator import For, Statement, Step, Target
@@ -116,8 +116,8 @@ class Snapshots:
             for form in (polynomial(subscript) - low, low + extent - 1 - polynomial(subscript))
         )
         spans = intervals(statement.ranges)
-        left = tuple(form for form in system if not within(form, spans, building.facts))
-        return choose(conditions(left, building.facts), node)
+        left = tuple(form for form in system if not holds_within(form, spans, building.facts))
+        return if_then_else(conditions(left, building.facts), node)
 
 
 def _ordered(expr: Expr) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.lang.derived.building import Building
-from workbench.lang.derived.calculus.algebra import ZERO, both, choose, opposite
+from workbench.lang.derived.calculus.algebra import ZERO, both, if_then_else, opposite
 from workbench.lang.derived.systems import intervals
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Call, Const, Expr, Index, Read, Select, children, rebuild, walk
@@ -14,7 +14,7 @@ from workbench.lang.operator import Statement, Target
 LARGE, PART = 40, 10  # nodes of a statement that is split, and of a part that is worth a tensor
 
 
-def split(statement: Statement, building: Building) -> list[Statement]:
+def split_choices(statement: Statement, building: Building) -> list[Statement]:
     """The statement, after statements that store the arguments of its choices if it is large."""
     if all(_count(value) <= LARGE or not value.dtype.is_float for value in statement.values):
         return [statement]
@@ -54,7 +54,7 @@ class _Parts:
         if key not in self.known:
             cell = tuple(Index(r.index) for r in self.own)
             name = self.building.make("part", expr.dtype, intervals(self.own))
-            value = choose(guard, expr, ZERO)
+            value = if_then_else(guard, expr, ZERO)
             ranges = (*self.axes, *self.own)
             self.statements.append(Statement(name, (Target(name, cell),), None, False, (value,), ranges))
             self.known[key] = self.building.read(name, cell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.lang.derived.building import Building, box_of
-from workbench.lang.derived.placing.placement import placed
+from workbench.lang.derived.placing.placement import placed_indices
 from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Expr, Read, reads, transform
 from workbench.lang.operator import For, Statement, Step, Target
@@ -27,7 +27,7 @@ def read(statement: Statement) -> set[str]:
     return {each.tensor for each in reads(*statement.values, *inside)}
 
 
-def renamed(expr: Expr, names: dict[str, str]) -> Expr:
+def renamed_reads(expr: Expr, names: dict[str, str]) -> Expr:
     """Reads of some tensors become reads of others."""
 
     def change(node: Expr) -> Expr:
@@ -43,9 +43,10 @@ def retargeted(step: Step, names: dict[str, str]) -> Step:
     if isinstance(step, For):
         return For(step.axis, tuple(retargeted(each, names) for each in step.body))
     targets = tuple(
-        Target(names.get(t.tensor, t.tensor), tuple(renamed(s, names) for s in t.subscripts)) for t in step.targets
+        Target(names.get(t.tensor, t.tensor), tuple(renamed_reads(s, names) for s in t.subscripts))
+        for t in step.targets
     )
-    return replace(step, targets=targets, values=tuple(renamed(value, names) for value in step.values))
+    return replace(step, targets=targets, values=tuple(renamed_reads(value, names) for value in step.values))
 
 
 def overwrites(statement: Statement, building: Building) -> bool:
@@ -60,5 +61,5 @@ def fills(statement: Statement, building: Building) -> bool:
     target = statement.targets[0]
     kept = tuple(r for r in statement.ranges if r.kind != "reduction")
     box = box_of(building.tensors[target.tensor])
-    found = placed(target.subscripts, kept, box, [f"cell@{d}" for d in range(len(box))], set(), building.facts)
+    found = placed_indices(target.subscripts, kept, box, [f"cell@{d}" for d in range(len(box))], set(), building.facts)
     return found is not None and found.is_whole and not found.rest and not found.system

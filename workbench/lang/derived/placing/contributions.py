@@ -14,25 +14,25 @@ from functools import partial
 from workbench.lang.algebra.normal_form import bound, is_plain, polynomial
 from workbench.lang.algebra.polynomial import Polynomial
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.calculus.algebra import both, choose
-from workbench.lang.derived.calculus.products import Product, grouped, invariants, is_costly, product
-from workbench.lang.derived.calculus.pullback import Guard, conjunction
+from workbench.lang.derived.calculus.algebra import both, if_then_else
+from workbench.lang.derived.calculus.products import Product, grouped_divisors, invariants, is_costly, product
+from workbench.lang.derived.calculus.pullback import Guard, all_of
 from workbench.lang.derived.placing.padding import TRUE, Padding, Shares
 from workbench.lang.derived.placing.phases import in_phases
-from workbench.lang.derived.placing.placement import Placement, conditions, placed, renewed, substituted
-from workbench.lang.derived.placing.targets import Contribution, Targets, total
+from workbench.lang.derived.placing.placement import Placement, conditions, placed_indices, renewed, substituted
+from workbench.lang.derived.placing.targets import Contribution, Targets, guarded_sum
 from workbench.lang.derived.systems import (
     System,
     compares_indices,
     eliminated,
-    in_order,
+    holds_within,
     inequalities,
     intervals,
     is_nonempty,
     is_void,
+    loop_ranges,
     needed,
     simplified,
-    within,
 )
 from workbench.lang.dtypes import FLOAT64
 from workbench.lang.expr import Expr, Index, Read, index_names, transform, walk
@@ -59,7 +59,7 @@ class Contributions:
         self.targets, self.dtype = Targets(building, name), building.tensors[name].dtype
         box = box_of(building.tensors[name])
         places = [f"cell@{d}" for d in range(len(box))]
-        found = placed(read.subscripts, ranges, box, places, left, building.facts, _elsewhere(read, shares))
+        found = placed_indices(read.subscripts, ranges, box, places, left, building.facts, _elsewhere(read, shares))
         if found is None:
             return self.targets.scattered(read, shares, ranges)
         before, shares = shares, self._without_certain(found, shares)
@@ -135,16 +135,17 @@ class Contributions:
         }
         outer = tuple(form for form in system if not form.indices & set(rest))
         inner = tuple(form for form in system if form.indices & set(rest))
-        summed = in_order(inner, rest, around, building.facts) if rest else []
+        summed = loop_ranges(inner, rest, around, building.facts) if rest else []
         if summed is None:  # the ranges of the hidden indices bound nothing: they become a condition
             easier = tuple(new.form(form) for form in found.easier)
-            summed = in_order(tuple(form for form in easier if form.indices & set(rest)), rest, around, building.facts)
+            forms = tuple(form for form in easier if form.indices & set(rest))
+            summed = loop_ranges(forms, rest, around, building.facts)
             guard = both(guard, conditions(inner, building.facts))
         if summed is None:
             return None
         order = tuple(r.index for r in free)
         limited = bool(rest) or not found.is_whole
-        part = in_order((*outer, *inequalities(free)), order, around, building.facts) if outer and limited else None
+        part = loop_ranges((*outer, *inequalities(free)), order, around, building.facts) if outer and limited else None
         if part is None and outer and not found.is_whole:
             return None
         if part is None or (guard != TRUE and found.is_whole):
@@ -156,8 +157,8 @@ class Contributions:
         if len(values) == 1 and found.is_whole:
             inside = conditions(outer, building.facts)
             return self._pulled(target, values[0], guard, (free, some, inside), tuple(summed))
-        whole = Contribution(target, total(values, guard), some, tuple(summed), found.is_whole and not outer)
-        return whole if found.is_whole else self.targets.inside(whole, [both(guard, conjunction(x)) for x, _ in values])
+        whole = Contribution(target, guarded_sum(values, guard), some, tuple(summed), found.is_whole and not outer)
+        return whole if found.is_whole else self.targets.inside(whole, [both(guard, all_of(x)) for x, _ in values])
 
     def _pulled(
         self, target: tuple[Expr, ...], share: tuple[Guard, Expr], guard: Expr,
@@ -168,9 +169,9 @@ class Contributions:
         `reached` are the ranges of all cells, of those that get something, and the condition for it.
         """
         (own, value), (free, some, inside_some) = share, reached
-        condition = both(guard, conjunction(own))
+        condition = both(guard, all_of(own))
         if not sums:
-            return Contribution(target, choose(condition, value), free, (), True)
+            return Contribution(target, if_then_else(condition, value), free, (), True)
         summed = {r.index for r in sums}
         factors = product(value)
         inside, outside = factors.parts(lambda each: bool(index_names(each) & summed))
@@ -193,11 +194,11 @@ class Contributions:
         used = index_names(inside.expr()) | index_names(within_sum)
         used |= {name for r in sums for name in r.bounding}
         if outside.is_trivial and within_sum == condition and {r.index for r in free} <= used:
-            return Contribution(target, choose(within_sum, inside.expr()), some, sums, inside_some == TRUE)
+            return Contribution(target, if_then_else(within_sum, inside.expr()), some, sums, inside_some == TRUE)
         whole = self._sum_of(inside.expr(), within_sum, some, sums)
         joined = Product((whole, *outside.above), outside.below).expr()
         there = both(both(inside_some, reached_by or TRUE), after)
-        return Contribution(target, choose(there, joined), free, (), True)
+        return Contribution(target, if_then_else(there, joined), free, (), True)
 
     def _may_be_infinite(self, factor: Expr) -> bool:
         """Whether it reads an extremum, which is infinite where there is nothing: times a sum of nothing, no number."""
@@ -216,14 +217,14 @@ class Contributions:
             return None
         known = inequalities(some)
         left = (form for form in system if form.indices and form not in known)
-        return conditions(tuple(form for form in left if not within(form, spans, building.facts)), building.facts)
+        return conditions(tuple(form for form in left if not holds_within(form, spans, building.facts)), building.facts)
 
     def _is_cell(self, read: Read, spans: dict[str, Interval]) -> bool:
         box, facts = box_of(self.building.tensors[base(read)]), self.building.facts
         return all(
             is_plain(each)
-            and within(polynomial(each) - low, spans, facts)
-            and within(low + extent - 1 - polynomial(each), spans, facts)
+            and holds_within(polynomial(each) - low, spans, facts)
+            and holds_within(low + extent - 1 - polynomial(each), spans, facts)
             for each, (low, extent) in zip(read.subscripts, box, strict=True)
         )
 
@@ -236,7 +237,7 @@ class Contributions:
         kept = tuple(r for r in free if r.index in used)
         key = ("sum", value, condition, kept, sums)
         if key not in self.known:
-            value = self.hoisted(choose(condition, value), (*kept, *sums))
+            value = self.hoisted(if_then_else(condition, value), (*kept, *sums))
             name = building.make("sum", self.dtype, intervals(kept))
             building.assign(name, [Index(r.index) for r in kept], value, (*kept, *sums), "+", initialise=True)
             self.known[key] = building.read_named(name, [r.index for r in kept])
@@ -246,7 +247,7 @@ class Contributions:
         """The value with costly parts that vary with some of the indices only taken from statements of their own."""
         own = {r.index: replace(r, kind="free", derivation="") for r in ranges}
         parts: dict[Expr, Expr] = {}
-        value = grouped(value, set(own), lambda part: self._taken(part, own) or part)
+        value = grouped_divisors(value, set(own), lambda part: self._taken(part, own) or part)
         for part in invariants(value, set(own)):
             taken = self._taken(part, own)
             if taken is not None:

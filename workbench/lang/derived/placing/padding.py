@@ -7,11 +7,18 @@ from dataclasses import dataclass
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.algebra.polynomial import number
 from workbench.lang.derived.building import Building
-from workbench.lang.derived.calculus.algebra import both, choose
+from workbench.lang.derived.calculus.algebra import both, if_then_else
 from workbench.lang.derived.calculus.products import Product, product
 from workbench.lang.derived.calculus.pullback import Guard
-from workbench.lang.derived.placing.placement import Placement, conditions, divisible, quotient, renewed, substituted
-from workbench.lang.derived.systems import inequalities, intervals, within
+from workbench.lang.derived.placing.placement import (
+    Placement,
+    conditions,
+    divisible,
+    renewed,
+    solved_index,
+    substituted,
+)
+from workbench.lang.derived.systems import holds_within, inequalities, intervals
 from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Const, Expr, Index, Read, index_names, walk
 from workbench.lang.operator import Range
@@ -86,7 +93,7 @@ class Padding:
         if key not in self.known:
             of = next((node.tensor for node in walk(senders.expr()) if isinstance(node, Read)), "copy")
             name = building.make(f"{of.partition('@')[0]}_padded", self.dtype, box)
-            building.fill(name, choose(guard, value), tuple(box))
+            building.fill(name, if_then_else(guard, value), tuple(box))
             self.known[key] = building.read_named(name, box)
         copy = self.known[key]
         for name in hidden:  # the copy has a cell for every numerator
@@ -100,8 +107,8 @@ class Padding:
         own = {name: (polynomial(Index(name)), found.solved[name][1]) for name in sorted(found.hidden)}
         forms = [substituted(form, own) for form in inequalities(kinds[name] for name in sorted(found.hidden))]
         facts = self.building.facts
-        left = tuple(form for form in forms if form is not None and not within(form, box, facts))
+        left = tuple(form for form in forms if form is not None and not holds_within(form, box, facts))
         if None in forms or any(not form.indices <= box.keys() for form in left):
             return None
         guard = both(divisible(own), conditions(left, facts))
-        return guard, renewed(senders.expr(), {name: quotient(*pair) for name, pair in own.items()})
+        return guard, renewed(senders.expr(), {name: solved_index(*pair) for name, pair in own.items()})

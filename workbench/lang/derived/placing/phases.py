@@ -14,11 +14,11 @@ from math import gcd
 
 from workbench.lang.algebra.facts import Facts
 from workbench.lang.algebra.normal_form import bound, divide, polynomial, remainder
-from workbench.lang.algebra.polynomial import ZERO, Polynomial, split
+from workbench.lang.algebra.polynomial import ZERO, Polynomial, split_linear
 from workbench.lang.derived.building import Building, box_of
 from workbench.lang.derived.placing.padding import Shares
 from workbench.lang.derived.placing.placement import Placement, renewed
-from workbench.lang.derived.systems import index, within
+from workbench.lang.derived.systems import holds_within, index_polynomial
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Expr, Index, Read
 from workbench.lang.operator import Range
@@ -50,22 +50,22 @@ class Strided:
 
     def kept(self, facts: Facts) -> tuple[Expr, Polynomial]:
         """Under which remainder an instance's share is kept, and where."""
-        moved = self.step * index(self.phase)
+        moved = self.step * index_polynomial(self.phase)
         around = {self.phase: Interval(ZERO, self.stride)}
-        alone = within(moved, around, facts) and within(self.stride - 1 - moved, around, facts)
+        alone = holds_within(moved, around, facts) and holds_within(self.stride - 1 - moved, around, facts)
         below, behind = (moved, ZERO) if alone else (remainder(moved, self.stride), divide(moved, self.stride))
-        return bound(below), index(self.start) + self.step * index(self.place.index) + behind
+        return bound(below), index_polynomial(self.start) + self.step * index_polynomial(self.place.index) + behind
 
     def places(self) -> tuple[Range, Range]:
         """The phases, and the places of one: every `stride`-th."""
         length = polynomial(self.place.upper) - polynomial(self.place.lower)
-        count = divide(length - index(self.phase) + self.stride - 1, self.stride)
+        count = divide(length - index_polynomial(self.phase) + self.stride - 1, self.stride)
         phases = Range(self.phase, bound(ZERO), bound(self.stride), "free")
         return phases, replace(self.place, lower=bound(ZERO), upper=bound(count))
 
     def replacement(self) -> Expr:
         """The place by the new index and the phase."""
-        place = self.stride * index(self.place.index) + index(self.phase)
+        place = self.stride * index_polynomial(self.place.index) + index_polynomial(self.phase)
         return bound(place + polynomial(self.place.lower))
 
 
@@ -129,7 +129,7 @@ def _strided(
     cells, places = [x for x in found.cells if x in above.indices], [x for x in found.rest if x in above.indices]
     if len(cells) != 1 or len(places) != 1 or places[0] not in ranges:
         return None
-    parts = split(index(cells[0]) - above, Index(places[0], INT64))
+    parts = split_linear(index_polynomial(cells[0]) - above, Index(places[0], INT64))
     place = ranges[places[0]]
     if parts is None or parts[0].indices or parts[1].indices or place.bounding or ranges[start].bounding:
         return None
@@ -157,7 +157,7 @@ def _apart(
         first, last = each.of_cell(low)[1], each.of_cell(low + extent - 1)[1]
         remainders[each.phase], at = each.kept(building.facts)
         spans[n], kept[n] = Interval(first, last + 1), bound(at)
-        taken[each.phase], taken[n] = map(bound, each.of_cell(index(n)))
+        taken[each.phase], taken[n] = map(bound, each.of_cell(index_polynomial(n)))
     phases = {each.phase: Interval(ZERO, each.stride) for each in windows.values()}
     kept |= {each: Index(each) for each in phases}
     order = [*names[: min(windows)], *phases, *names[min(windows) :]]

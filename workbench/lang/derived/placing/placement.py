@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 from workbench.lang.algebra.facts import Facts
 from workbench.lang.algebra.normal_form import bound, is_plain, polynomial
-from workbench.lang.algebra.polynomial import ZERO, Polynomial, atom, split
+from workbench.lang.algebra.polynomial import ZERO, Polynomial, atom, split_linear
 from workbench.lang.derived.calculus.algebra import both
 from workbench.lang.derived.systems import (
     System,
-    condition,
-    index,
+    holds_within,
+    index_polynomial,
     inequalities,
+    inequality,
     intervals,
     is_empty,
     nonnegative,
-    within,
 )
 from workbench.lang.dtypes import BOOL, INT32, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size, integer, substitute, transform
@@ -58,7 +58,7 @@ class Placement:
 
     def rewritten(self, expr: Expr) -> Expr:
         """An expression in the new indices."""
-        return renewed(expr, {name: quotient(*pair) for name, pair in self.solved.items()})
+        return renewed(expr, {name: solved_index(*pair) for name, pair in self.solved.items()})
 
 
 def divisible(solved: dict[str, tuple[Polynomial, Polynomial]]) -> Expr:
@@ -71,7 +71,7 @@ def divisible(solved: dict[str, tuple[Polynomial, Polynomial]]) -> Expr:
     return result
 
 
-def quotient(above: Polynomial, below: Polynomial) -> Expr:
+def solved_index(above: Polynomial, below: Polynomial) -> Expr:
     """A solved index as an expression."""
     return bound(above) if below.constant == 1 else Binary("/", bound(above), bound(below), INT32)
 
@@ -89,7 +89,7 @@ def _tidied(node: Expr) -> Expr:
     return node
 
 
-def placed(
+def placed_indices(
     subscripts: tuple[Expr, ...], ranges: tuple[Range, ...], box: Box, names: list[str], preferred: set[str],
     facts: Facts, elsewhere: set[str] | None = None,
 ) -> Placement | None:  # fmt: skip
@@ -113,7 +113,7 @@ def placed(
         system = solver.substituted(inequalities(ranges))
         if system is None:
             return None
-        return tuple(form for form in system if form.indices & own and not within(form, around, facts))
+        return tuple(form for form in system if form.indices & own and not holds_within(form, around, facts))
 
     system = left(ranges)
     if system is None:
@@ -169,7 +169,7 @@ class _Solver:
         """
         choices = []
         for name in own:
-            parts = split(form, Index(name, INT64))
+            parts = split_linear(form, Index(name, INT64))
             if parts is None or parts[0].indices or not parts[0]:
                 continue
             unit = parts[0].constant in (1, -1)
@@ -180,7 +180,7 @@ class _Solver:
             return None
         places = self._has_places([(name, factor) for _, _, name, (factor, _) in choices])
         _, _, name, (factor, rest) = min(choices, key=lambda each: (each[1], each[0]) if places else each[:2])
-        above = index(self.names[dimension]) - rest
+        above = index_polynomial(self.names[dimension]) - rest
         return (name, -above, -factor) if factor.constant == -1 else (name, above, factor)
 
     def _has_places(self, factors: list[tuple[str, Polynomial]]) -> bool:
@@ -198,14 +198,14 @@ class _Solver:
                     numerator, k = polynomial(above), polynomial(below)
                     rest = form - atom(part)
                     for name in own:
-                        parts = split(numerator, Index(name, INT64))
+                        parts = split_linear(numerator, Index(name, INT64))
                         if parts is None or parts[0].constant != 1 or name in rest.indices or k.indices:
                             continue
                         extra = f"{name}@"
                         self.rest.append(extra)
                         self.added[extra], self.lengths[extra] = Interval(ZERO, k), k
-                        cell = index(self.names[dimension]) - rest
-                        return name, k * cell + index(extra) - parts[1], polynomial(integer(1))
+                        cell = index_polynomial(self.names[dimension]) - rest
+                        return name, k * cell + index_polynomial(extra) - parts[1], polynomial(integer(1))
         return None
 
     def close(self) -> bool:
@@ -225,7 +225,7 @@ class _Solver:
         limits = [
             form
             for name, interval in self.added.items()
-            for form in (index(name) - interval.lower, interval.upper - 1 - index(name))
+            for form in (index_polynomial(name) - interval.lower, interval.upper - 1 - index_polynomial(name))
         ]
         found = [substituted(form, self.solved) for form in (*system, *limits)]
         if None in found:
@@ -245,7 +245,7 @@ def substituted(
     for name, (above, below) in solved.items():
         if name not in form.indices:
             continue
-        parts = split(form, Index(name, INT64))
+        parts = split_linear(form, Index(name, INT64))
         if below.constant == 1:
             form = polynomial(substitute(bound(form), {name: bound(above)}))
             continue
@@ -281,5 +281,5 @@ def conditions(system: System, facts: Facts) -> Expr:
     result: Expr = Const(True, BOOL)
     for form in system:
         if not nonnegative(form, facts):
-            result = both(result, condition(form))
+            result = both(result, inequality(form))
     return result

@@ -8,13 +8,13 @@ from functools import reduce
 
 from workbench.lang.algebra.facts import Facts
 from workbench.lang.algebra.normal_form import bound, extreme, is_plain, polynomial
-from workbench.lang.algebra.polynomial import Polynomial, number, split
+from workbench.lang.algebra.polynomial import Polynomial, number, split_linear
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.calculus.algebra import ZERO, both, choose, plus
-from workbench.lang.derived.calculus.pullback import conjunction
+from workbench.lang.derived.calculus.algebra import ZERO, both, if_then_else, plus
+from workbench.lang.derived.calculus.pullback import all_of
 from workbench.lang.derived.placing.padding import TRUE, Shares
 from workbench.lang.derived.placing.placement import conditions
-from workbench.lang.derived.systems import System, in_order, inequalities, intervals, is_void, within
+from workbench.lang.derived.systems import System, holds_within, inequalities, intervals, is_void, loop_ranges
 from workbench.lang.dtypes import BOOL, INT32, INT64
 from workbench.lang.expr import Binary, Cast, Expr, Index, Read, Select, Size, index_names
 from workbench.lang.operator import Range
@@ -48,7 +48,7 @@ class Targets:
 
     def scattered(self, read: Read, shares: Shares, ranges: tuple[Range, ...]) -> Contribution:
         """The contribution as its statement has it: every instance adds to the cell that it reads."""
-        value = total(shares, TRUE)
+        value = guarded_sum(shares, TRUE)
         own = [r for r in ranges if r.kind != "sequential"]
         target = set().union(*(index_names(each) for each in read.subscripts))
         free = tuple(r.index for r in own if r.index in target)
@@ -57,7 +57,7 @@ class Targets:
         arranged = self._arranged(read.subscripts, own, (*free, *rest), around)
         if arranged is None or _mixed(arranged, free):
             arranged, guard = self._hull(own, around)
-            value = choose(guard, value)
+            value = if_then_else(guard, value)
         if is_void(arranged, self.building.facts):
             return self.nothing()
         kinds = [replace(r, kind="free" if r.index in free else "reduction") for r in arranged]
@@ -65,7 +65,7 @@ class Targets:
         found = Contribution(
             read.subscripts, value, tuple(ordered[x] for x in free), tuple(ordered[x] for x in rest), False
         )
-        return self.inside(found, [conjunction(own) for own, _ in shares])
+        return self.inside(found, [all_of(own) for own, _ in shares])
 
     def _arranged(
         self, subscripts: tuple[Expr, ...], own: list[Range], order: tuple[str, ...], around: dict[str, Interval]
@@ -75,8 +75,8 @@ class Targets:
             return []
         system, facts = inequalities(own), self.building.facts
         limits = self._limits(subscripts, intervals(own) | around)
-        narrower = in_order((*system, *limits), order, around, facts) if limits else None
-        return narrower or in_order(system, order, around, facts)
+        narrower = loop_ranges((*system, *limits), order, around, facts) if limits else None
+        return narrower or loop_ranges(system, order, around, facts)
 
     def _limits(self, subscripts: tuple[Expr, ...], spans: dict[str, Interval]) -> System:
         """What must hold of indices for plain subscripts to be cells, where that is not seen to hold."""
@@ -88,7 +88,7 @@ class Targets:
             for form in (polynomial(subscript) - low, low + extent - 1 - polynomial(subscript))
         ]
         facts = self.building.facts
-        return tuple(form for form in forms if _is_linear(form) and not within(form, spans, facts))
+        return tuple(form for form in forms if _is_linear(form) and not holds_within(form, spans, facts))
 
     def _hull(self, own: list[Range], around: dict[str, Interval]) -> tuple[list[Range], Expr]:
         """The smallest box around the ranges, and the condition that holds inside of them."""
@@ -140,9 +140,9 @@ class Targets:
 
     def _clamped(self, subscript: Expr, low: Polynomial, extent: Polynomial, spans: dict[str, Interval]) -> Expr:
         form, facts = polynomial(subscript), self.building.facts
-        if not within(form - low, spans, facts):
+        if not holds_within(form - low, spans, facts):
             form = extreme("max", [form, low])
-        if not within(low + extent - 1 - form, spans, facts):
+        if not holds_within(low + extent - 1 - form, spans, facts):
             form = extreme("min", [form, low + extent - 1])
         return subscript if form == polynomial(subscript) else bound(form)
 
@@ -164,11 +164,11 @@ class Targets:
         return self.building.fresh_index(wanted, taken | self.building.names.taken)
 
 
-def total(shares: Shares, guard: Expr) -> Expr:
+def guarded_sum(shares: Shares, guard: Expr) -> Expr:
     """The sum of guarded values."""
     result: Expr = ZERO
     for own, value in shares:
-        result = plus(result, choose(both(guard, conjunction(own)), value))
+        result = plus(result, if_then_else(both(guard, all_of(own)), value))
     return result
 
 
@@ -191,7 +191,7 @@ def _is_void_without(extent: Polynomial, found: Contribution, facts: Facts) -> b
 
 def _is_linear(form: Polynomial) -> bool:
     """Whether it is linear in its indices, of which it has some."""
-    parts = [split(form, Index(name, INT64)) for name in form.indices]
+    parts = [split_linear(form, Index(name, INT64)) for name in form.indices]
     return bool(parts) and None not in parts
 
 

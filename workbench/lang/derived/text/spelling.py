@@ -61,7 +61,7 @@ def _of_call(function: str, arguments: tuple[DType, ...]) -> DType:
     return dtype if dtype.is_float or (builtin.keeps_integers and dtype != BOOL) else FLOAT32
 
 
-def spelled(expr: Expr) -> Expr:
+def with_casts(expr: Expr) -> Expr:
     """The same value with the casts that its text needs and no others.
 
     >>> from workbench.lang.dtypes import FLOAT64
@@ -76,21 +76,21 @@ def spelled(expr: Expr) -> Expr:
         case Const():
             return _as(expr, expr.dtype)
         case Read(tensor, subscripts, dtype):
-            return Read(tensor, tuple(map(spelled, subscripts)), dtype)
+            return Read(tensor, tuple(map(with_casts, subscripts)), dtype)
         case Cast(operand, dtype):
-            inner = spelled(operand)
+            inner = with_casts(operand)
             return inner if natural(inner) == dtype else Cast(inner, dtype)
         case Unary(op, operand, dtype):
-            return _as(Unary(op, spelled(operand), dtype), dtype)
+            return _as(Unary(op, with_casts(operand), dtype), dtype)
         case Select(condition, then, otherwise, dtype):
-            chosen = spelled(condition)
+            chosen = with_casts(condition)
             return _shortest((then, otherwise), dtype, lambda a: Select(chosen, a[0], a[1], dtype))
         case Call(function, arguments, dtype):
             wanted = arguments[0].dtype if dtype == BOOL else dtype
             return _shortest(arguments, wanted, lambda a: Call(function, a, dtype), of_operands=dtype == BOOL)
         case Binary(op, left, right, dtype):
             if op in ("&&", "||", "<<", ">>", "&", "|", "^"):
-                return Binary(op, spelled(left), spelled(right), dtype)
+                return Binary(op, with_casts(left), with_casts(right), dtype)
             compares = op in COMPARISONS
             wanted = left.dtype if compares else dtype
             return _shortest((left, right), wanted, lambda a: Binary(op, a[0], a[1], dtype), of_operands=compares)
@@ -123,7 +123,7 @@ def _is(found: DType, wanted: DType, *, settles: bool) -> bool:
 
 def _forms(operand: Expr) -> tuple[Expr, ...]:
     """Without its widening cast, and with it."""
-    full = spelled(operand)
+    full = with_casts(operand)
     match full:
         case Cast(inner, dtype) if natural(inner) not in (BOOL, WEAK) and unify(natural(inner), dtype) == dtype:
             return inner, full

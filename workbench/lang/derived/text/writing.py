@@ -13,7 +13,7 @@ from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.algebra.polynomial import Polynomial
 from workbench.lang.definitions import Refused, assembled, attempted, operators
 from workbench.lang.derived.text.source import Source
-from workbench.lang.derived.text.spelling import natural, spelled
+from workbench.lang.derived.text.spelling import natural, with_casts
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Binary, Cast, Const, Expr, Read
 from workbench.lang.operator import For, Monoid, Operator, Promise, Range, Statement, Step, Tensor
@@ -212,7 +212,8 @@ class _Writer:
         values = tuple(self._value(statement, n) for n in range(len(statement.targets)))
         self.typed |= {target.tensor for target in statement.targets}
         targets = tuple(
-            TargetNode(Name(t.tensor), tuple(self._term(spelled(s)) for s in t.subscripts)) for t in statement.targets
+            TargetNode(Name(t.tensor), tuple(self._term(with_casts(s)) for s in t.subscripts))
+            for t in statement.targets
         )
         clauses: tuple[Clause, ...] = tuple(_clause(r) for r in statement.ranges if r.kind != "sequential")
         word, is_tuple = _operation(statement)
@@ -221,7 +222,7 @@ class _Writer:
     def _value(self, statement: Statement, position: int) -> Term:
         """The value, cast to what its target is where the language would not do so by itself."""
         name = statement.targets[position].tensor
-        value = spelled(statement.values[position])
+        value = with_casts(statement.values[position])
         wanted, found = self.derived.tensors[name].dtype, natural(value)
         decides = name not in self.typed
         fits = found == wanted or (not decides and (found == WEAK or unify(found, wanted) == wanted))

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from workbench.errors import BuildError, unknown_name
 from workbench.runtime.gpu.drivers.direct_calls import LIBRARY
 from workbench.runtime.gpu.drivers.driver import Driver, DriverError
-from workbench.runtime.gpu.drivers.failures import INSTALL, explained
+from workbench.runtime.gpu.drivers.failures import INSTALL, driver_failure
 from workbench.runtime.host.locks import Lock
 
 VARIABLE = "WORKBENCH_GPU_DRIVER"
@@ -84,7 +84,7 @@ def _opened() -> Driver:
         except ImportError as reason:
             refused.append(f"{name} cannot be imported ({reason})")
         except DriverError as reason:
-            raise explained(reason, f"no GPU can be used through {name}") from reason
+            raise driver_failure(reason, f"no GPU can be used through {name}") from reason
     raise BuildError(f"{'; '.join(refused)}. {PACKAGES}; {ELSEWHERE}")
 
 

@@ -84,7 +84,7 @@ LOSING = frozenset((
 _STARTING = ("cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain")
 
 
-def code_of(said: str) -> str:
+def error_code(said: str) -> str:
     """The code that CUDA's words stand for.
 
     >>> code_of("out of memory"), code_of("an illegal memory access was encountered - kernel x")
@@ -94,7 +94,7 @@ def code_of(said: str) -> str:
     return found[0] if found else "CUDA_ERROR_UNKNOWN"
 
 
-def explained(error: DriverError, where: str) -> WorkbenchError:
+def driver_failure(error: DriverError, where: str) -> WorkbenchError:
     """The error of the workbench that says what a refusal of the driver means; `where` is what was being done."""
     _, happened, advice = FAILURES.get(error.code, ("", f"CUDA says: {error.said}", "see CUDA's documentation"))
     message = f"{where}: {happened} ({error.code} in {error.doing}: {error.said}). {advice[0].upper()}{advice[1:]}."

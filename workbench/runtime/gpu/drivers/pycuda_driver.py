@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from workbench.runtime.gpu.drivers.driver import DEFAULT_STREAM, DLPACK_CUDA, Bytes, Device, DriverError, Extents, Value
-from workbench.runtime.gpu.drivers.failures import code_of
+from workbench.runtime.gpu.drivers.failures import error_code
 
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING, for which PyCUDA has no name
 
@@ -57,7 +57,7 @@ class PycudaDriver:
             yield
         except self.cuda.Error as error:
             function, _, said = str(error).partition(" failed: ")
-            raise DriverError(code_of(said), said or str(error), function if said else doing) from error
+            raise DriverError(error_code(said), said or str(error), function if said else doing) from error
 
     @contextmanager
     def entered(self) -> Iterator[None]:
@@ -93,7 +93,7 @@ class PycudaDriver:
         self, function: Any, grid: Extents, block: Extents, shared_bytes: int, stream: int, values: Sequence[Value]
     ) -> None:
         # What `Function.__call__` ends in; that sets the shape of the block with a function which CUDA has given up.
-        function._launch_kernel(grid, block, packed(values), shared_bytes, self._streams[stream])
+        function._launch_kernel(grid, block, _packed(values), shared_bytes, self._streams[stream])
 
     def allocate(self, size: int) -> int:
         made = self.cuda.mem_alloc(size)
@@ -146,7 +146,7 @@ class PycudaDriver:
         return begin.time_till(end) * 1e-3
 
 
-def packed(values: Sequence[Value]) -> bytes:
+def _packed(values: Sequence[Value]) -> bytes:
     """The parameters of a kernel one after another, each aligned to its size, as CUDA lays them out.
 
     >>> import ctypes

@@ -126,7 +126,7 @@ def value_loops(plan: Product, size: Tile) -> list[LoopName]:
     return [s.group for s in both if s.groups > 1] + [s.value for s in both]
 
 
-def tiled(schedule: Schedule, statement: str, plan: Product, size: Tile) -> Schedule:
+def tiled_result(schedule: Schedule, statement: str, plan: Product, size: Tile) -> Schedule:
     """The loops of a statement over the result in blocks, groups, threads and values."""
     row, column = loops_of(statement, (plan.row, plan.column))
     blocks = tile({row: size.rows, column: size.columns})
@@ -137,7 +137,7 @@ def tiled(schedule: Schedule, statement: str, plan: Product, size: Tile) -> Sche
     return schedule
 
 
-def in_registers(schedule: Schedule, identifier: str, result: str, plan: Product, size: Tile) -> Schedule:
+def result_in_registers(schedule: Schedule, identifier: str, result: str, plan: Product, size: Tile) -> Schedule:
     """The buffer of the result laid out by threads, and the loops of its copies like those of the product."""
     array, both = schedule.program.arrays[result], sides(plan, size)
     own = schedule.program.statement(identifier).targets[0][1][array.times :]
@@ -186,7 +186,7 @@ def tile_cells(
     return [lengths.get(e.name, 1) for e in subscripts if isinstance(e, Index)]
 
 
-def copied(
+def copied_by_threads(
     schedule: Schedule, name: str, cells: list[int], axes: tuple[tuple[str, int], ...], most: int = VALUES
 ) -> Schedule:
     """The copy of a tile of so many cells divided among the threads of a block, neighbours in memory by neighbours.
@@ -233,12 +233,12 @@ def _free(wanted: str, known: set[str]) -> str:
 
 
 def is_transposed(schedule: Schedule, identifier: str, buffer: str, side: Side) -> bool:
-    """Whether `across` changes how a tile lies."""
+    """Whether `side_contiguous` changes how a tile lies."""
     subscripts = _read(schedule, identifier, buffer)
     return position_of(subscripts, side.dim) != len(subscripts) - 1
 
 
-def across(schedule: Schedule, identifier: str, buffer: str, side: Side) -> Schedule:
+def side_contiguous(schedule: Schedule, identifier: str, buffer: str, side: Side) -> Schedule:
     """The tile of an operand with the cells along the side next to one another."""
     subscripts = _read(schedule, identifier, buffer)
     names = [f"d{i}" for i in range(len(subscripts))]
@@ -264,7 +264,7 @@ def with_fragment(schedule: Schedule, identifier: str, buffer: str, side: Side, 
     return vectorize(loop_of(load.name, loop)).on(schedule)
 
 
-def moves(schedule: Schedule, identifier: str, buffer: str, dim: str) -> bool:
+def moves_with(schedule: Schedule, identifier: str, buffer: str, dim: str) -> bool:
     """Whether the cells of an operand that a statement reads move with a dim, which is one of their subscripts."""
     return any(isinstance(e, Index) and e.name == dim for e in _read(schedule, identifier, buffer))
 

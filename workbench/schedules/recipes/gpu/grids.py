@@ -14,16 +14,16 @@ from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import at, find_loop
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.gpu.shared import (
-    around,
-    kept,
     legal_after,
+    most_iterations,
     name_of,
+    outer_loops_of,
     parallel,
     power,
     score,
     spelled,
+    stays_legal,
     threads_of,
-    trip,
     walked_dim,
 )
 from workbench.schedules.scheduled_program import Schedule
@@ -52,7 +52,7 @@ SHORT = 128
 def gridded(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
     """Blocks and threads for the outermost loops without dependences; None if there are none."""
     first, name = ids[0], name_of(schedule, ids)
-    loops = [x for x in around(schedule, ids) if x.name not in host and x.kind == "serial"]
+    loops = [x for x in outer_loops_of(schedule, ids) if x.name not in host and x.kind == "serial"]
     free = [x for x in loops if parallel(schedule, first, x.name)]
     if not free:
         return None
@@ -65,7 +65,7 @@ def gridded(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
     if ordered is None:
         return _alone(schedule, first, free)
     names = [x.name for x in free if x is not lane]
-    counts = {x.name: trip(schedule, x) for x in free}
+    counts = {x.name: most_iterations(schedule, x) for x in free}
     if len(ids) == 1 and len(loops) == len(free):
         width = _width(ordered, first, lane, counts)
         after = _in_vectors(ordered, first, names, lane, counts, target, width) if width > 1 else None
@@ -143,7 +143,7 @@ def _whole_rows(schedule: Schedule, statement: str, array: str, dim: str, width:
 
 def stepwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
     """Serial loops around several statements are the host's, each statement is a grid; None if that does not fit."""
-    common = [x.name for x in around(schedule, ids) if x.name not in host and x.kind == "serial"]
+    common = [x.name for x in outer_loops_of(schedule, ids) if x.name not in host and x.kind == "serial"]
     if not common or len(ids) < 2:
         return None
     after: Schedule | None = schedule
@@ -170,7 +170,7 @@ def outermost(schedule: Schedule, statement: str, loops: list[Loop]) -> Schedule
 def _alone(schedule: Schedule, statement: str, free: list[Loop]) -> Schedule | None:
     """The first loop that can be bound where it stands."""
     for loop in free:
-        after = _bound(schedule, statement, [], loop.name, {loop.name: trip(schedule, loop)}, Target("cuda"))
+        after = _bound(schedule, statement, [], loop.name, {loop.name: most_iterations(schedule, loop)}, Target("cuda"))
         if after is not None:
             return after
     return None
@@ -180,7 +180,7 @@ def _bound(
     schedule: Schedule, statement: str, others: list[str], lane: str, counts: dict[str, int | None], target: Target
 ) -> Schedule | None:
     """The loop `lane` along threads, the others along blocks."""
-    schedule, others, lane, count = joined(schedule, statement, others, lane, counts)
+    schedule, others, lane, count = _joined(schedule, statement, others, lane, counts)
     name = schedule.program.statement(statement).name
     most = threads_of(name, THREADS, target)
     schedule, others = _several_rows(schedule, statement, others, lane)
@@ -204,7 +204,7 @@ def _bound(
             after = bind(spelled(schedule, statement, row), axis).on(after)
     except ScheduleError:
         return None
-    return after if kept(schedule, after) else None
+    return after if stays_legal(schedule, after) else None
 
 
 def _several_rows(schedule: Schedule, statement: str, others: list[str], lane: str) -> tuple[Schedule, list[str]]:
@@ -220,7 +220,7 @@ def _several_rows(schedule: Schedule, statement: str, others: list[str], lane: s
     return (schedule, others) if after is None else (after, [*others[:-1], cut.outer.loop])
 
 
-def joined(
+def _joined(
     schedule: Schedule, statement: str, others: list[str], lane: str, counts: dict[str, int | None]
 ) -> tuple[Schedule, list[str], str, int | None]:
     """Short rows as one long loop with what is around them, and at most two loops beside it."""
@@ -253,7 +253,7 @@ def _inside(
 def once(schedule: Schedule, ids: tuple[str, ...]) -> Schedule:
     """One thread executes everything, in a loop of one iteration."""
     name = schedule.program.statement(ids[0]).name
-    depths = range(len(around(schedule, ids[:1])) + 1)
+    depths = range(len(outer_loops_of(schedule, ids[:1])) + 1)
     for inside in depths:
         for axis in ("block.x", "thread.x"):
             unit = add_unit_loop(name, inside, name="once")

@@ -15,10 +15,10 @@ from workbench.schedules.recipes.gpu.fragments import (
     VALUES,
     Product,
     Tile,
-    across,
-    copied,
+    copied_by_threads,
     is_transposed,
-    moves,
+    moves_with,
+    side_contiguous,
     sides,
     staged,
     tile_cells,
@@ -48,7 +48,7 @@ class Blocking:
     splits: int = 1
 
 
-def with_operands(
+def staged_operands(
     schedule: Schedule, identifier: str, plan: Product, size: Tile, home: str, lengths: dict[str, int],
     inner: list[LoopName], blocking: Blocking,
 ) -> tuple[Schedule, list[str]]:  # fmt: skip
@@ -89,14 +89,14 @@ def _operand(
     name, loads = schedule.program.statement(identifier).name, loads_of(schedule.program, buffer)
     if not cells:
         return _shared_out(schedule, loads[0].id, plan[1])
-    moving = [side for side in sides(*plan) if moves(schedule, identifier, buffer, side.dim)]
+    moving = [side for side in sides(*plan) if moves_with(schedule, identifier, buffer, side.dim)]
     own = inner and len(moving) == 1
     ahead = blocking.stages > 1 and blocking.asynchronous
     most = 1 if ahead and own and is_transposed(schedule, identifier, buffer, moving[0]) else blocking.moved
     for load in loads:
-        schedule = copied(schedule, load.name, cells, plan[1].axes, most)
+        schedule = copied_by_threads(schedule, load.name, cells, plan[1].axes, most)
     if own:
-        schedule = across(schedule, identifier, buffer, moving[0])
+        schedule = side_contiguous(schedule, identifier, buffer, moving[0])
     if own and blocking.held:
         home = loop_of(name, inner[-1])
         wanted = f"{operand if buffer == _tile(operand) else buffer}_own"

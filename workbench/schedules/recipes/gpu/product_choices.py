@@ -21,7 +21,12 @@ from workbench.schedules.recipes.gpu.lanes import ROWS, WarpTile
 from workbench.schedules.recipes.gpu.operands import Blocking
 from workbench.schedules.recipes.gpu.products import blocked, first_blocking, product_of
 from workbench.schedules.recipes.gpu.shared import WARP, power
-from workbench.schedules.recipes.gpu.tensor_core_products import depth_of, first_fragments, fragmented, stages_fit
+from workbench.schedules.recipes.gpu.tensor_core_products import (
+    first_fragments,
+    fragmented,
+    reduction_depth,
+    stages_fit,
+)
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.target import Target
@@ -152,7 +157,7 @@ def _fragmented(
         decide(f"{name}_depth", own.depth, [n for n in DEPTHS if ROWS <= n <= DEEPEST]),
     )
     wanted = decide(f"{name}_stages", max(1, stages), STAGES)
-    depth = depth_of(schedule, identifier, plan) or ""
+    depth = reduction_depth(schedule, identifier, plan) or ""
     places = [n for n in range(wanted, 1, -1) if stages_fit(schedule, identifier, plan, size, n, depth, target)]
     tried: Iterable[tuple[WarpTile, int]] = [*((size, n) for n in places), (size, 0), usual]
     if (size, wanted) == (own, max(1, stages)):

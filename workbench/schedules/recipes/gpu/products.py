@@ -23,14 +23,14 @@ from workbench.schedules.recipes.gpu.blockings import blockings
 from workbench.schedules.recipes.gpu.fragments import (
     Product,
     Tile,
-    in_registers,
     on_threads,
+    result_in_registers,
     sides,
     staged,
-    tiled,
+    tiled_result,
     value_loops,
 )
-from workbench.schedules.recipes.gpu.operands import Blocking, with_operands
+from workbench.schedules.recipes.gpu.operands import Blocking, staged_operands
 from workbench.schedules.recipes.gpu.padding.banks import padded
 from workbench.schedules.recipes.gpu.shared import in_one
 from workbench.schedules.recipes.gpu.tensor_core_products import tensor_product
@@ -156,9 +156,9 @@ def _scheduled(schedule: Schedule, identifier: str, plan: Product, blocking: Blo
         schedule = merge(first, name, depth=len(blocks)).on(schedule)
     schedule, others = in_one(schedule, loops_of(name, plan.others))
     schedule, result = staged(schedule, array, loop_of(name, blocks[-1]), f"{array}_own")
-    schedule = in_registers(schedule, identifier, result, plan, size)
+    schedule = result_in_registers(schedule, identifier, result, plan, size)
     home = loop_of(name, outer[-1] if outer else blocks[-1])
-    schedule, buffers = with_operands(schedule, identifier, plan, size, home, lengths, inner, blocking)
+    schedule, buffers = staged_operands(schedule, identifier, plan, size, home, lengths, inner, blocking)
     for own in filter(None, (first, name)):
         schedule = on_threads(schedule, own, plan, size)
         for loop in [*(inner if blocking.unrolled and own == name else ()), *values]:
@@ -192,8 +192,8 @@ def _divided(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> 
     name, first = schedule.program.statement(identifier).name, ""
     if enclosing_sequence(schedule.tree, identifier):
         schedule, first = decompose_reduction(name).on(schedule), f"{name}.init"
-        schedule = tiled(schedule, first, plan, size)
-    return tiled(schedule, name, plan, size), first
+        schedule = tiled_result(schedule, first, plan, size)
+    return tiled_result(schedule, name, plan, size), first
 
 
 def _pieces(

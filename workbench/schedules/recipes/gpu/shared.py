@@ -12,7 +12,7 @@ from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import decide
-from workbench.schedules.recipes.try_steps import changed
+from workbench.schedules.recipes.try_steps import changed_statements
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import fuse
 from workbench.schedules.transform import Transform, applied
@@ -30,19 +30,19 @@ def legal_after(schedule: Schedule, *steps: Transform) -> Schedule | None:
     """
     try:
         after = applied(schedule, *steps)
-        return after if kept(schedule, after) else None
+        return after if stays_legal(schedule, after) else None
     except (ScheduleError, BudgetExceeded):
         return None
 
 
-def kept(before: Schedule, after: Schedule) -> bool:
+def stays_legal(before: Schedule, after: Schedule) -> bool:
     """Whether the later schedule is legal, given that the earlier one is."""
     if after.program is not before.program:
         return bool(after.verdict)
-    return not poly.violations(after.program, after.tree, changed(before, after))
+    return not poly.violations(after.program, after.tree, changed_statements(before, after))
 
 
-def around(schedule: Schedule, ids: tuple[str, ...]) -> list[Loop]:
+def outer_loops_of(schedule: Schedule, ids: tuple[str, ...]) -> list[Loop]:
     """The loops around all of some statements, outermost first."""
     paths = [path(schedule.tree, s) for s in ids]
     found: list[Loop] = []
@@ -77,7 +77,7 @@ def walked_dim(loop: Loop, statement: str) -> str | None:
     return None
 
 
-def trip(schedule: Schedule, loop: Loop) -> int | None:
+def most_iterations(schedule: Schedule, loop: Loop) -> int | None:
     """The most iterations of a loop that is a dim of its statements, or a part of one; None where that is not known."""
     counts = [_trip(schedule, statement, row) for statement, row in loop.rows]
     return None if None in counts else max((c for c in counts if c is not None), default=None)

@@ -23,7 +23,7 @@ from workbench.schedules.edit import own_loops
 from workbench.schedules.kernels.matching import unified
 from workbench.schedules.kernels.tensor_cores import EXACT
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
-from workbench.schedules.recipes.gpu.fragments import Product, copied, shared_among, tile_cells
+from workbench.schedules.recipes.gpu.fragments import Product, copied_by_threads, shared_among, tile_cells
 from workbench.schedules.recipes.gpu.lanes import (
     WarpTile,
     in_fragments,
@@ -76,8 +76,8 @@ def first_fragments(
     schedule: Schedule, identifier: str, plan: Product, target: Target
 ) -> tuple[WarpTile, int, Schedule] | None:
     """The first tile that fits and is legal, the places of its operands' tiles, and the schedule."""
-    depth = depth_of(schedule, identifier, plan)
-    if instruction_for(schedule, identifier, target) is None or depth is None:
+    depth = reduction_depth(schedule, identifier, plan)
+    if _instruction_for(schedule, identifier, target) is None or depth is None:
         return None
     if not simple(schedule.program, schedule.tree, identifier):
         return None
@@ -98,7 +98,7 @@ def fragmented(
     """The product in such tiles on tensor cores; None where that does not fit or is not legal.  BudgetExceeded where it
     takes too long to say.
     """
-    kernel, depth = instruction_for(schedule, identifier, target), depth_of(schedule, identifier, plan)
+    kernel, depth = _instruction_for(schedule, identifier, target), reduction_depth(schedule, identifier, plan)
     assert kernel is not None
     assert depth is not None
     try:
@@ -126,7 +126,7 @@ def stages_fit(
     return stages <= max(3, pieces - 1) <= pieces and stages * one <= target.device.block_shared_bytes
 
 
-def instruction_for(schedule: Schedule, identifier: str, target: Target) -> WarpInstruction | None:
+def _instruction_for(schedule: Schedule, identifier: str, target: Target) -> WarpInstruction | None:
     """The instruction of the target that multiplies what a statement multiplies."""
     own = schedule.program.statement(identifier)
     capability = tuple(map(int, target.device.capability.split(".")))
@@ -136,7 +136,7 @@ def instruction_for(schedule: Schedule, identifier: str, target: Target) -> Warp
     return next((k for k in fits if any(unified(k.statement.values[0], own.values[0], {}))), None)
 
 
-def depth_of(schedule: Schedule, identifier: str, plan: Product) -> LoopName | None:
+def reduction_depth(schedule: Schedule, identifier: str, plan: Product) -> LoopName | None:
     """The longest dim of the reduction that is a subscript of both operands."""
     own, shape = schedule.program.statement(identifier), structure(schedule.program, identifier)
     reads = [r for r in reads_of(*own.values) if r.subscripts]
@@ -207,6 +207,6 @@ def _copy(schedule: Schedule, load: str, cells: list[int], size: WarpTile) -> Sc
     """A copy into a tile divided among all threads of a block, as many neighbours at once as rows hold."""
     whole = max((n for n in cells if n > 1), default=1)
     if cells and whole > 1:
-        return copied(schedule, load, cells, size.axes, 8)
+        return copied_by_threads(schedule, load, cells, size.axes, 8)
     last = own_loops(schedule.tree, statement_id(schedule.program, load))[-1]
     return shared_among(schedule, load, last, size.axes)

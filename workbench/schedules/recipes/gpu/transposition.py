@@ -10,7 +10,16 @@ from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import own_loops
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.gpu.padding.banks import padded
-from workbench.schedules.recipes.gpu.shared import WARP, around, in_one, kept, parallel, spelled, trip, walked_dim
+from workbench.schedules.recipes.gpu.shared import (
+    WARP,
+    in_one,
+    most_iterations,
+    outer_loops_of,
+    parallel,
+    spelled,
+    stays_legal,
+    walked_dim,
+)
 from workbench.schedules.recipes.staging import staged
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import bind, reorder, split, tile
@@ -30,7 +39,7 @@ def transposed(schedule: Schedule, ids: tuple[str, ...], host: set[str], target:
     """Tiles of a copy that crosses memory; None where nothing is read across."""
     if len(ids) != 1 or len(schedule.program.statement(ids[0]).targets) != 1:
         return None
-    loops = [x for x in around(schedule, ids) if x.name not in host]
+    loops = [x for x in outer_loops_of(schedule, ids) if x.name not in host]
     if not all(parallel(schedule, ids[0], x.name) for x in loops):
         return None
     found = crossing(schedule, ids[0], loops)
@@ -41,7 +50,7 @@ def transposed(schedule: Schedule, ids: tuple[str, ...], host: set[str], target:
         after = _tiled(schedule, ids[0], array, along, across, [x for x in loops if x not in (along, across)])
     except ScheduleError:
         return None
-    return after if after is not None and kept(schedule, after) else None
+    return after if after is not None and stays_legal(schedule, after) else None
 
 
 def crossing(schedule: Schedule, statement: str, loops: list[Loop]) -> tuple[str, Loop, Loop] | None:
@@ -49,7 +58,7 @@ def crossing(schedule: Schedule, statement: str, loops: list[Loop]) -> tuple[str
     shape = structure(schedule.program, statement)
     dims = {x.name: walked_dim(x, statement) for x in loops}
     written = {t.array for t in shape.writes}
-    long = [x for x in loops if dims[x.name] and (trip(schedule, x) or WARP) >= WARP // 2]
+    long = [x for x in loops if dims[x.name] and (most_iterations(schedule, x) or WARP) >= WARP // 2]
     along = next((x for x in long if shape.writes[0].along(dims[x.name] or "") == 1), None)
     if along is None:
         return None

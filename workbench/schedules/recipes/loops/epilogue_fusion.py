@@ -17,7 +17,7 @@ from workbench.poly.programs.tree import Band, path, statements
 from workbench.poly.programs.tree import Sequence as Parts
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import at
-from workbench.schedules.recipes.loops.fusion import common
+from workbench.schedules.recipes.loops.fusion import common_outer_loops
 from workbench.schedules.recipes.try_steps import attempt, ordered, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import decompose_reduction, distribute, merge, tile, unroll, vectorize
@@ -26,7 +26,7 @@ from workbench.schedules.steps.order.decompose_reduction import enclosing_sequen
 Order = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
-def beside(schedule: Schedule, identifier: str, *, together: bool) -> Schedule:
+def nest_for_tiles(schedule: Schedule, identifier: str, *, together: bool) -> Schedule:
     """A reduction whose nest holds what its tiles may do together, or nothing but itself."""
     if enclosing_sequence(schedule.tree, identifier) is None:
         return schedule
@@ -71,7 +71,9 @@ def with_epilogue(schedule: Schedule, identifier: str) -> Schedule:
         return schedule
     program, nest, following = schedule.program, nests[place], nests[place + 1]
     depth = len(structure(program, identifier).free)
-    if not isinstance(following, Band) or len(following.loops) != depth or common(program, nest, following) < depth:
+    if not isinstance(following, Band) or len(following.loops) != depth:
+        return schedule
+    if common_outer_loops(program, nest, following) < depth:
         return schedule
     if not _compute_with(program, statements(following), identifier):
         return schedule

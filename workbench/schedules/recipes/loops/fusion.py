@@ -67,7 +67,7 @@ def mergeable(
     if isinstance(tree, Sequence):
         for a, b in neighbours(tree):
             pair = statements(a)[-1], statements(b)[0]
-            depth = common(schedule.program, a, b) if pair not in refused else 0
+            depth = common_outer_loops(schedule.program, a, b) if pair not in refused else 0
             apart = any(alone(schedule.program, nest, target) for nest in (a, b))
             small = len(statements(a)) + len(statements(b)) <= MOST_TOGETHER
             if depth and small and not apart and enough(schedule, a, depth):
@@ -95,7 +95,7 @@ def neighbours(tree: Sequence) -> Iterator[tuple[Band, Band]]:
     return pairwise(nests)
 
 
-def common(program: Program, a: Tree, b: Tree) -> int:
+def common_outer_loops(program: Program, a: Tree, b: Tree) -> int:
     """How many outer loops of two nests run over the same values."""
     if not (isinstance(a, Band) and isinstance(b, Band)):
         return 0

@@ -16,7 +16,7 @@ from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import at, children
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.loops.parallelization import worthwhile
-from workbench.schedules.recipes.loops.vectorization import innermost
+from workbench.schedules.recipes.loops.vectorization import innermost_band
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import inline, reorder, split, tile, unroll, unroll_jam, vectorize
@@ -49,7 +49,7 @@ def inlined(schedule: Schedule) -> Schedule:
 def reordered(schedule: Schedule, blocked: set[str], target: Target) -> Schedule:
     """The order of the loops of each nest that has no blocks of its own, and blocks for caches."""
     for own in [statements(at(schedule.tree, place)) for place in _perfect(schedule.tree)]:
-        band = at(schedule.tree, innermost(schedule.tree, own[-1]))
+        band = at(schedule.tree, innermost_band(schedule.tree, own[-1]))
         if not isinstance(band, Band) or blocked & {*own}:
             continue
         if any(x.kind != "serial" for x in band.loops):
@@ -154,7 +154,7 @@ def _tiled(schedule: Schedule, name: str, identifier: str, blocks: tuple[int, ..
 
 def _outside(schedule: Schedule, name: str, identifier: str, around: set[LoopName]) -> Schedule:
     """These loops around the others of their band, where that is legal."""
-    band = at(schedule.tree, innermost(schedule.tree, identifier))
+    band = at(schedule.tree, innermost_band(schedule.tree, identifier))
     names = list(loops_of(name, (x.name for x in band.loops))) if isinstance(band, Band) else []
     moved = [*(x for x in names if x in around), *(x for x in names if x not in around)]
     return schedule if moved == names else attempt(schedule, reorder(*moved))

@@ -102,14 +102,14 @@ def among_threads(schedule: Schedule, nest: Band) -> Schedule:
             first = qualified(program, sites(nest)[0])
             steps: list[Transform] = [parallelize(name)]
             if site.position and site.path == find_loop(program, schedule.tree, first).path:
-                after = attempt(schedule, hoisted(program, site), *steps)
+                after = attempt(schedule, _hoisted(program, site), *steps)
                 if after is not schedule:
                     return after
             return attempt(schedule, *steps)
     return schedule
 
 
-def hoisted(program: Program, site: Site) -> Transform:
+def _hoisted(program: Program, site: Site) -> Transform:
     """The order that makes a loop the outermost of its band."""
     statement = program.statement(statements(site.band)[-1]).name
     names = loops_of(statement, (x.name for x in site.band.loops[: site.position + 1]))

@@ -15,9 +15,9 @@ from workbench.poly.programs.tree import Tree, path
 from workbench.schedules.analysis.blocking import Blocking, at_least, blocking
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import asked, decide, sizes_near
-from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
+from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, tiled
 from workbench.schedules.recipes.memory.row_fusion import row_sums, shares_its_nest
-from workbench.schedules.recipes.try_steps import changed, ordered
+from workbench.schedules.recipes.try_steps import changed_statements, ordered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize, reorder, split, tile, unroll, vectorize
 from workbench.schedules.transform import applied
@@ -64,11 +64,11 @@ def _with_plan(
     ways = (partial(_across, time=time),) if plan.form == "across" else along
     for way in ways:
         try:
-            ready = beside(schedule, identifier, together=plan.form == "across" and plan.panel is None)
+            ready = nest_for_tiles(schedule, identifier, together=plan.form == "across" and plan.panel is None)
             after = way(ready, identifier, plan)
         except ScheduleError:
             return schedule
-        if not poly.violations(program, after.tree, changed(schedule, after)):
+        if not poly.violations(program, after.tree, changed_statements(schedule, after)):
             return after
     return schedule
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import prod
 
 from workbench import poly
-from workbench.poly.dependence.distances import shifts
+from workbench.poly.dependence.distances import least_delays
 from workbench.poly.programs.loop_names import in_block, loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Sequence, Tree, statements
@@ -150,7 +150,7 @@ def _axis(schedule: Schedule, nest: Band, inner: tuple[Band, ...], plan: tuple[i
     depth, size, factor = plan
     time = {s: dim_of(nest, 0, s) or "" for s in statements(nest)}
     space = _space(inner, depth)
-    delays = shifts(schedule.program, time, space, factor) if space else None
+    delays = least_delays(schedule.program, time, space, factor) if space else None
     if not space or delays is None or (depth and None in space.values()):
         return None
     groups = [statements(band) for band in inner]

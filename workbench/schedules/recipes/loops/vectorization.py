@@ -37,13 +37,13 @@ def vectorized(schedule: Schedule, blocked: set[str], target: Target) -> Schedul
         loops = path(schedule.tree, identifier)
         if identifier in blocked or not loops or any(x.kind == "vector" for x in loops):
             continue
-        band = at(schedule.tree, innermost(schedule.tree, identifier))
+        band = at(schedule.tree, innermost_band(schedule.tree, identifier))
         if isinstance(band, Band) and not any(isinstance(c, Band) for c in descend(band.child)):
             schedule = vectorized_band(schedule, band, target)
     return schedule
 
 
-def innermost(tree: Tree, identifier: str) -> tuple[int, ...]:
+def innermost_band(tree: Tree, identifier: str) -> tuple[int, ...]:
     """The path of the innermost band around a statement."""
     place = leaf_path(tree, identifier)
     for depth in range(len(place), -1, -1):
@@ -60,7 +60,7 @@ def descend(tree: Tree) -> list[Tree]:
 def vectorized_band(schedule: Schedule, band: Band, target: Target) -> Schedule:
     """Vectorise the loop along which most accesses are neighbours, moved innermost if need be."""
     program, ids = schedule.program, statements(band)
-    scored = sorted([(score(program, band, i, ids), i) for i in range(len(band.loops))], reverse=True)
+    scored = sorted([(_score(program, band, i, ids), i) for i in range(len(band.loops))], reverse=True)
     scored = _across_first(program, scored, band, ids)
     if asked():
         scored = _chosen_first(program, scored, band, ids)
@@ -192,7 +192,7 @@ def _moderate(trips: list[int]) -> int:
     return next((n for n, c in enumerate(cells) if c > LONG or (n and cells[n - 1] >= LONG // 64)), len(cells))
 
 
-def score(program: Program, band: Band, position: int, ids: tuple[str, ...]) -> int:
+def _score(program: Program, band: Band, position: int, ids: tuple[str, ...]) -> int:
     """Accesses that walk along memory with a loop of the band, minus those that jump."""
     total = 0
     for s in ids:

@@ -13,7 +13,7 @@ from workbench.schedules.scheduled_program import Schedule
 
 def without_copies(schedule: Schedule) -> Schedule:
     """Inline the temporaries whose rows are rows of another array, such as a picture that is padded by nothing."""
-    return _read_through(schedule, copied(schedule.program))
+    return _read_through(schedule, _copied(schedule.program))
 
 
 def without_frames(schedule: Schedule) -> Schedule:
@@ -21,7 +21,7 @@ def without_frames(schedule: Schedule) -> Schedule:
 
     A product reads its operands many times, from copies near to it: there the frame is written once.
     """
-    return _read_through(schedule, framed(schedule.program))
+    return _read_through(schedule, _framed(schedule.program))
 
 
 def _read_through(schedule: Schedule, arrays: list[str]) -> Schedule:
@@ -36,7 +36,7 @@ def _read_through(schedule: Schedule, arrays: list[str]) -> Schedule:
     return schedule
 
 
-def copied(program: Program) -> list[str]:
+def _copied(program: Program) -> list[str]:
     """The temporaries written by one plain copy along memory."""
     found = []
     for name, s in _assigned_once(program):
@@ -48,7 +48,7 @@ def copied(program: Program) -> list[str]:
     return found
 
 
-def framed(program: Program) -> list[str]:
+def _framed(program: Program) -> list[str]:
     """The temporaries whose cells are one read or a constant, by a condition on places, and whose readers use no other
     arrays.
     """

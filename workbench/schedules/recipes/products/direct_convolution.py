@@ -19,7 +19,7 @@ from workbench.poly.programs.loop_names import fused_name, in_block, loop_of, lo
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
 from workbench.schedules.recipes.decisions import asked, decide
-from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
+from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
@@ -277,7 +277,7 @@ def _scheduled(
     outer = [*batches, over_blocks(plan.lanes), *inside]
     cells = in_block(plan.pixels), in_block(plan.lanes)
     sizes = {plan.lanes: plan.width, plan.pixels: plan.height}
-    schedule = beside(schedule, identifier, together=True)
+    schedule = nest_for_tiles(schedule, identifier, together=True)
     schedule = fuse(*loops_of(name, plan.run)).on(schedule) if len(plan.run) > 1 else schedule
     schedule = tiled(schedule, identifier, sizes, (outer, shape.reduced, cells))
     home, cut = loop_of(name, over_blocks(plan.lanes)), (plan.lanes, plan.width)

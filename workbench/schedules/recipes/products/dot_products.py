@@ -13,7 +13,7 @@ from workbench.errors import ScheduleError
 from workbench.poly.programs.loop_names import in_block, loop_of, over_blocks
 from workbench.schedules.analysis.blocking import Blocking, blocking
 from workbench.schedules.analysis.structure import structure
-from workbench.schedules.recipes.loops.epilogue_fusion import beside
+from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.try_steps import ordered
@@ -37,7 +37,7 @@ def dotted(schedule: Schedule, identifier: str, target: Target, *, words: Words)
 
 def _scheduled(schedule: Schedule, identifier: str, plan: Blocking, words: Words) -> Schedule:
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
-    schedule = beside(schedule, identifier, together=False)
+    schedule = nest_for_tiles(schedule, identifier, together=False)
     rows = {d: size for d, size in plan.rows if size > 1}
     schedule = tile({loop_of(name, d): size for d, size in rows.items()}).on(schedule) if rows else schedule
     groups = split(loop_of(name, plan.vector), words.count)

@@ -21,13 +21,13 @@ from workbench.poly.programs.loop_names import in_block, loop_of, loops_of, over
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import path, statements
 from workbench.schedules.analysis.structure import Structure, in_place, multiplies, structure
-from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
+from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along, thinned
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.recipes.products.panels import by_instruction, copied_rows, plain_read, runs_along, with_panel
 from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
-from workbench.schedules.recipes.try_steps import changed, top
+from workbench.schedules.recipes.try_steps import changed_statements, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import fuse, parallelize, tile, widen
 from workbench.target import Target
@@ -136,7 +136,7 @@ def _possible(
             return None
         after = _blocked(schedule, identifier, plan)
         # Such blocks are seldom legal, and a look at them is cheaper than at the panels.
-        if not waits or not poly.violations(schedule.program, after.tree, changed(schedule, after)):
+        if not waits or not poly.violations(schedule.program, after.tree, changed_statements(schedule, after)):
             return plan, after
     return None
 
@@ -159,7 +159,7 @@ def _blocked(schedule: Schedule, identifier: str, plan: Packing) -> Schedule:
 
 def _in_blocks(schedule: Schedule, identifier: str, plan: Packing, *, together: bool) -> Schedule:
     name = schedule.program.statement(identifier).name
-    schedule = beside(schedule, identifier, together=together)
+    schedule = nest_for_tiles(schedule, identifier, together=together)
     schedule = fuse(*loops_of(name, plan.run)).on(schedule) if plan.run else schedule
     cut: dict[str, int] = {loop_of(name, d): size for d, size in plan.blocks.items() if size}
     schedule = tile(cut).on(schedule) if cut else schedule

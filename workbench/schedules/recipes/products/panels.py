@@ -8,9 +8,9 @@ from math import prod
 from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.dependence.questions import statement_id
-from workbench.poly.derive.buffers import loads_of, reads
+from workbench.poly.derive.buffers import is_read_at, loads_of
 from workbench.poly.derive.deriving import fresh_name
-from workbench.poly.programs.addresses import step_of
+from workbench.poly.programs.addresses import address_step
 from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.tree import loops, path, statements
 from workbench.schedules.analysis.structure import Structure, structure
@@ -92,7 +92,7 @@ def _in_turn(schedule: Schedule, statement: str, dims: Collection[str]) -> list[
 
 def runs_along(schedule: Schedule, operand: Read, dim: str) -> bool:
     """Whether an operand's neighbours along a dim are neighbours in memory."""
-    step = step_of(schedule.program.arrays[operand.tensor], operand.subscripts, dim)
+    step = address_step(schedule.program.arrays[operand.tensor], operand.subscripts, dim)
     return step is not None and step.constant == 1
 
 
@@ -129,7 +129,7 @@ def _meant(schedule: Schedule, operand: Read, home: str) -> str:
     """The operand's array, or this read alone where a loop touches the array elsewhere too."""
     users = statements(rest_of(find_loop(schedule.program, schedule.tree, home)))
     touches = [a for s in users for a in schedule.program.statement(s).accesses if a.array == operand.tensor]
-    alone = all(reads(a, operand.subscripts) for a in touches)
+    alone = all(is_read_at(a, operand.subscripts) for a in touches)
     return operand.tensor if alone else spelt_read(operand.tensor, operand.subscripts)
 
 

@@ -16,7 +16,7 @@ from workbench.lang.expr import Read, index_names
 from workbench.poly.programs.loop_names import in_block, loop_of, over_blocks
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
-from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
+from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, tiled
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.direct_convolution import outside, picture_of, summed_channels
 from workbench.schedules.recipes.products.panels import by_instruction, channels_last, grouped, plain_read, with_panel
@@ -100,7 +100,7 @@ def _scheduled(
     threads = divided(shape, cut, target)[1]
     inside = [*rows, over_blocks(plan.pixels)]
     outer = [*batches, over_blocks(plan.filters), *sorted(inside, key=lambda x: x != threads)]
-    schedule = beside(schedule, identifier, together=True)
+    schedule = nest_for_tiles(schedule, identifier, together=True)
     cells = in_block(row), in_block(column)
     schedule = tiled(schedule, identifier, sizes, (outer, shape.reduced, cells))
     home = loop_of(name, over_blocks(plan.filters))

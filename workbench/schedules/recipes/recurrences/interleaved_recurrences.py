@@ -11,7 +11,7 @@ from workbench.schedules.analysis.structure import in_place
 from workbench.schedules.edit import at
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.loops.parallelization import iterations
-from workbench.schedules.recipes.loops.vectorization import innermost
+from workbench.schedules.recipes.loops.vectorization import innermost_band
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import distribute, reorder, skew, split, unroll, unroll_jam, vectorize
@@ -56,7 +56,7 @@ def _several(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     few = decide(f"{own}_chains", chains, (0, 2, 4, 8, 16))
     if not few:
         return schedule
-    place = innermost(schedule.tree, identifier)
+    place = innermost_band(schedule.tree, identifier)
     band = at(schedule.tree, place)
     assert isinstance(band, Band)
     ways = _in_parts(schedule, loop_of(own, outer.name), _parts(schedule.tree, place), target, few)

@@ -43,7 +43,7 @@ class Sizes:
         return (self.height, self.width) if self.width else (self.height,)
 
 
-def column(program: Program, statement: str) -> str | None:
+def column_dim(program: Program, statement: str) -> str | None:
     """The dim of a statement that counts columns: the second, if the cell that is written moves with it."""
     own = program.statement(statement)
     return own.dims[1] if len(own.dims) > 1 and own.dims[1] in structure(program, statement).free else None
@@ -147,7 +147,7 @@ class _Blocks:
         """Whether a loop walks over columns."""
         whole = Band((loop,), Sequence(()))
         return bool(self.sizes.width) and all(
-            (d := column(self.schedule.program, s)) is not None and dim_of(whole, 0, s) == d for s in ids
+            (d := column_dim(self.schedule.program, s)) is not None and dim_of(whole, 0, s) == d for s in ids
         )
 
     def row(self, own: str) -> Expr:
@@ -155,7 +155,7 @@ class _Blocks:
 
     def column(self, own: str) -> Expr:
         """The column of a statement; on the diagonal for one that has none."""
-        found = column(self.schedule.program, own)
+        found = column_dim(self.schedule.program, own)
         return self.row(own) if found is None else Index(found, INT64)
 
     def loop(self, suffix: str, which: int, rows: dict[str, Expr], kind: LoopKind = "serial") -> Loop:

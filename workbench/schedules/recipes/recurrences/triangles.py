@@ -19,7 +19,7 @@ from workbench.poly.programs.tree import Band, path, statements
 from workbench.records import record
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.loops.tiling import simple
-from workbench.schedules.recipes.recurrences.triangle_blocks import Sizes, blocked_tree, column
+from workbench.schedules.recipes.recurrences.triangle_blocks import Sizes, blocked_tree, column_dim
 from workbench.schedules.recipes.try_steps import attempt, dim_of, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import affine, partition
@@ -81,7 +81,7 @@ def triangle(schedule: Schedule, number: int, target: Target) -> Triangle | None
 def _sizes(program: Program, updates: list[ProgramStatement], target: Target) -> Sizes:
     """Register tiles of the updates: with columns in lanes where they follow one another in memory."""
     shapes = [structure(program, s.id) for s in updates]
-    columns = [column(program, s.id) or "" for s in updates]
+    columns = [column_dim(program, s.id) or "" for s in updates]
     reads = [t.along(c) for shape, c in zip(shapes, columns, strict=True) for t in (*shape.reads, *shape.writes)]
     if not all(stride in (0, 1) for stride in reads):
         return Sizes(*SCALARS[16 if target.vector_registers <= 16 else 32])

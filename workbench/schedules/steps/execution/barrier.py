@@ -42,7 +42,7 @@ class Barrier(Transform):
         program, tree = schedule.program, schedule.tree
         statement = statement_id(program, self.before)
         if not self.inside:
-            place = part_of(tree, statement)
+            place = _part_of(tree, statement)
             return schedule.with_tree(put(tree, place, self._waiting(at(tree, place))), self)
         inside = LoopName(self.inside)
         site = find_loop(program, tree, inside if inside.statement else inside.around(self.before))
@@ -77,7 +77,7 @@ class Barrier(Transform):
         return f"barrier({self.before!r}{f', inside={self.inside!r}' if self.inside else ''})"
 
 
-def part_of(tree: Tree, statement: str) -> Path:
+def _part_of(tree: Tree, statement: str) -> Path:
     """The path to the part of the innermost sequence around a statement in which it stands, or to its leaf."""
     leaf = leaf_path(tree, statement)
     parents = [depth for depth in range(len(leaf)) if len(children(at(tree, leaf[:depth]))) > 1]

@@ -16,7 +16,7 @@ from workbench.schedules.edit import Site, find_loop, named, put, qualified, req
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.order.decompose_reduction import DecomposeReduction, in_the_way
 from workbench.schedules.steps.order.split import divided
-from workbench.schedules.steps.support.block_sizes import fitting
+from workbench.schedules.steps.support.block_sizes import dividing_sizes
 from workbench.schedules.transform import Transform
 
 FACTORS = (2, 4)
@@ -82,7 +82,7 @@ class UnrollJam(Transform):
     def choices(cls, schedule: Schedule) -> Iterator[UnrollJam]:
         for site in sites(schedule.tree):
             if not any(loops(site.band.child)) and site.position + 1 < len(site.band.loops):
-                for factor in fitting(schedule, site.loop, FACTORS):
+                for factor in dividing_sizes(schedule, site.loop, FACTORS):
                     yield cls(spelt(schedule.program, schedule.tree, site), factor)
 
     def __str__(self) -> str:

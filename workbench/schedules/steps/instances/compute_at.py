@@ -21,7 +21,7 @@ from workbench.records import record
 from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import normal, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.support.insertion import first_user, within
+from workbench.schedules.steps.support.insertion import first_user, inserted_within
 from workbench.schedules.steps.support.moving import moved_before
 from workbench.schedules.steps.support.producers import Target, offers, require_known_cells, target, unthreaded
 from workbench.schedules.transform import Transform
@@ -89,7 +89,7 @@ class ComputeAt(Transform):
         new = _nest(program, tree, made, {x.name for x in around})
         times = tuple(Index(t, INT32) for t in made.times)
         position = first_user(place.site, set(place.users))
-        after = within(tree, place.site, position, new, {c.after.id: times for c in made.copies})
+        after = inserted_within(tree, place.site, position, new, {c.after.id: times for c in made.copies})
         derived = self._derived(program, after, place, made)
         kept = restrict(after, {s.id for s in derived.statements})
         assert kept is not None

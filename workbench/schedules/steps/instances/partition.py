@@ -10,7 +10,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const, Expr, index_names, substitute
 from workbench.lang.printing.index_text import condition
 from workbench.poly.dependence.questions import statement_id
-from workbench.poly.derive.partitioning import chosen
+from workbench.poly.derive.partitioning import chosen_instances
 from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import path, statements
 from workbench.records import record
@@ -48,7 +48,7 @@ class Partition(Transform):
             raise ScheduleError(f"partition, the condition for {own.name}: {error}") from None
         site = self._site(schedule, own.id, test)
         test = substitute(test, {name: Const(value, INT32) for name, value in program.sizes.items()})
-        return apart(schedule, self, site, {own.id: chosen(program, own, test)}, ("then", "else"))
+        return apart(schedule, self, site, {own.id: chosen_instances(program, own, test)}, ("then", "else"))
 
     def _site(self, schedule: Schedule, identifier: str, test: Expr) -> Site:
         """The loop that becomes two."""

@@ -10,7 +10,7 @@ from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, reads
 from workbench.poly.derive.deriving import derive, fresh_name
-from workbench.poly.derive.partials import adds_up, partials
+from workbench.poly.derive.partials import adds_up, with_partials
 from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Tree, path, statements
@@ -21,8 +21,8 @@ from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, at, find_loop, normal, put, require_new, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.order.split import divided, half
-from workbench.schedules.steps.support.block_sizes import fitting
-from workbench.schedules.steps.support.insertion import behind, first_user, within
+from workbench.schedules.steps.support.block_sizes import dividing_sizes
+from workbench.schedules.steps.support.insertion import behind, first_user, inserted_within
 from workbench.schedules.transform import Transform
 
 PARTS = (8,)
@@ -101,7 +101,7 @@ class SplitReduction(Transform):
             if found and not any(a.array == t for s in found for t, _ in s.targets for a in _values(s)):
                 name = spelt(schedule.program, schedule.tree, site)
                 yield cls(name)
-                yield from (cls(name, size) for size in fitting(schedule, site.loop, PARTS))
+                yield from (cls(name, size) for size in dividing_sizes(schedule, site.loop, PARTS))
 
     def __str__(self) -> str:
         size = f", {self.size}" if self.size is not None else ""
@@ -135,10 +135,10 @@ def _split(program: Program, tree: Tree, site: Site, user: ProgramStatement) -> 
     for array, _ in user.targets:
         names[array] = fresh_name(f"{array}_rf", taken)
         taken.add(names[array])
-    made = partials(program, tree, user, _depth(tree, site, user), names)
+    made = with_partials(program, tree, user, _depth(tree, site, user), names)
     times = tuple(Index(t, INT32) for t in made.times)
     position = first_user(site, {user.id})
-    tree = within(tree, site, position, _loops(made.neutral, made.cells), {made.neutral.id: times})
+    tree = inserted_within(tree, site, position, _loops(made.neutral, made.cells), {made.neutral.id: times})
     site = Site(site.path, site.position, _band(tree, site))
     parts = Loop(LoopName(site.loop.name).part("parts").loop, ((made.combining.id, times[-1]),))
     combine = normal(Band((parts,), _loops(made.combining, made.cells)))

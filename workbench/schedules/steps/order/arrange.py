@@ -33,7 +33,7 @@ class Arrange(Transform):
         ids = [statement_id(schedule.program, s) for s in self.order]
         if len(set(ids)) < len(ids) or len(ids) < 2:
             raise ScheduleError(f"{self}: name two or more different statements")
-        place = common(schedule.tree, ids)
+        place = _common(schedule.tree, ids)
         sequence = at(schedule.tree, place)
         if not isinstance(sequence, Sequence):
             raise ScheduleError(f"{self}: these statements stand in no common sequence")
@@ -64,7 +64,7 @@ class Arrange(Transform):
         return f"arrange({', '.join(map(repr, self.order))})"
 
 
-def common(tree: Tree, ids: list[str]) -> Path:
+def _common(tree: Tree, ids: list[str]) -> Path:
     """The path of the innermost node above all these statements."""
     paths = [leaf_path(tree, s) for s in ids]
     depth = 0

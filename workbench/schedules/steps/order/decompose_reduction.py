@@ -10,7 +10,7 @@ from workbench.poly.dependence.questions import statement_id
 from workbench.poly.programs.tree import Sequence, Tree, statements
 from workbench.records import record
 from workbench.schedules.choices import takes_choices
-from workbench.schedules.edit import Path, at, distribute, find_loops, leaf_path
+from workbench.schedules.edit import Path, at, find_loops, leaf_path, split_before
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
@@ -35,11 +35,11 @@ class DecomposeReduction(Transform):
         parts = at(tree, path)
         assert isinstance(parts, Sequence)
         if position + 1 < len(parts.children):
-            tree = distribute(tree, path, position + 1)
+            tree = split_before(tree, path, position + 1)
         if position > 0:
             inner = enclosing_sequence(tree, identifier)
             assert inner is not None
-            tree = distribute(tree, *inner)
+            tree = split_before(tree, *inner)
         return schedule.with_tree(tree, self)
 
     @classmethod

@@ -11,7 +11,7 @@ from workbench.poly.dependence.questions import statement_id
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, normal, statements
 from workbench.records import record
 from workbench.schedules.choices import takes_choices
-from workbench.schedules.edit import Site, around, at, children, find_loop, leaf_path, put, qualified, sites
+from workbench.schedules.edit import Site, at, band_around, children, find_loop, leaf_path, put, qualified, sites
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
@@ -84,7 +84,7 @@ def _cut(tree: Tree, identifier: str) -> tuple[Tree | None, Tree]:
     match tree:
         case Band(_, child):
             first, second = _cut(child, identifier)
-            return (None, tree) if first is None else (around(tree, first), around(tree, second))
+            return (None, tree) if first is None else (band_around(tree, first), band_around(tree, second))
         case Mark(_, child):
             first, second = _cut(child, identifier)
             return (None, tree) if first is None else (replace(tree, child=first), replace(tree, child=second))

@@ -54,7 +54,7 @@ class Merge(Transform):
         if self.loops:
             nests = [self._first(nest, [pair[k] for pair in self.loops]) for k, nest in enumerate(nests)]
         depth = len(self.loops) or self.depth
-        fused = one_band(nests[0], nests[1], depth)
+        fused = _one_band(nests[0], nests[1], depth)
         if fused is None:
             raise ScheduleError(f"{self}: the two nests do not both have {number_of(depth, 'outer loop')}")
         between = parts.children[i + 1 : j]
@@ -110,7 +110,7 @@ def meeting(tree: Tree, a: str, b: str) -> tuple[Path, int, int]:
     return first[:depth], first[depth], second[depth]
 
 
-def one_band(a: Tree, b: Tree, depth: int) -> Band | None:
+def _one_band(a: Tree, b: Tree, depth: int) -> Band | None:
     """One band of `depth` common loops around what is left of both nests."""
     if not (isinstance(a, Band) and isinstance(b, Band)):
         return None

@@ -35,7 +35,7 @@ class Shift(Transform):
     by: int | str
 
     def apply(self, schedule: Schedule) -> Schedule:
-        delay = distance(self, schedule, self.by)
+        delay = _distance(self, schedule, self.by)
         site = find_loop(schedule.program, schedule.tree, self.loop)
         return with_rows(schedule, site, self.loop, lambda _, row: Binary("+", row, delay, INT64), self)
 
@@ -51,7 +51,7 @@ class Shift(Transform):
         return f"shift({self.loop!r}, {self.by!r})"
 
 
-def distance(step: Transform, schedule: Schedule, by: Any) -> Expr:
+def _distance(step: Transform, schedule: Schedule, by: Any) -> Expr:
     """How far a shift goes: a number, or an expression over the sizes that are symbolic here."""
     if isinstance(by, int) and not isinstance(by, bool):
         if abs(by) > 1 << 31:

@@ -35,7 +35,7 @@ class Skew(Transform):
     factor: int = 1
 
     def apply(self, schedule: Schedule) -> Schedule:
-        factor = multiple(self, self.factor)
+        factor = _multiple(self, self.factor)
         site, other = find_loops(schedule.program, schedule.tree, (self.loop, self.by))
         if site.path != other.path:
             raise ScheduleError(f"{self}: {site.loop.name} and {other.loop.name} are not directly inside one another")
@@ -59,7 +59,7 @@ class Skew(Transform):
         return f"skew({self.loop!r}, by={self.by!r}{factor})"
 
 
-def multiple(step: Transform, value: Any) -> int:
+def _multiple(step: Transform, value: Any) -> int:
     """A factor; ScheduleError unless it is a whole number of moderate size, not 0."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < abs(value) <= LARGEST:
         expected = f"a whole number, not 0, up to {LARGEST}"

@@ -16,7 +16,7 @@ from workbench.schedules.arguments import block_size, name_pair, whole
 from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.support.block_sizes import fitting
+from workbench.schedules.steps.support.block_sizes import dividing_sizes
 from workbench.schedules.transform import Transform
 
 SIZES = (4, 8, 16, 32, 64)
@@ -60,7 +60,7 @@ class Split(Transform):
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Split]:
         for site in sites(schedule.tree):
-            for size in fitting(schedule, site.loop, SIZES):
+            for size in dividing_sizes(schedule, site.loop, SIZES):
                 yield cls(spelt(schedule.program, schedule.tree, site), size)
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.poly.dependence.lifetimes import smallest_fold
-from workbench.poly.derive.layouts import folded, own_array
+from workbench.poly.derive.layouts import own_array, with_folded_storage
 from workbench.records import record
 from workbench.schedules.arguments import block_size, whole
 from workbench.schedules.choices import takes_choices
@@ -38,7 +38,7 @@ class FoldStorage(Transform):
         if not isinstance(self.dimension, int) or not 0 <= self.dimension < rank:
             raise ScheduleError(f"{self}: {array.name} has the dimensions 0 to {rank - 1}")
         block_size(f"{array.name}, dimension {self.dimension}", self.size)
-        derived = with_layout(schedule, array, folded(array, self.dimension, self.size), schedule.tree)
+        derived = with_layout(schedule, array, with_folded_storage(array, self.dimension, self.size), schedule.tree)
         return with_program(schedule, derived, schedule.tree, self)
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from workbench.errors import ScheduleError
 from workbench.poly.dependence.flow import reads_before_writes
 from workbench.poly.derive.deriving import derive
-from workbench.poly.derive.padding import padded
+from workbench.poly.derive.padding import with_tiles_filled
 from workbench.poly.programs.tree import Band, Sequence, Tree, statements
 from workbench.records import record
 from workbench.schedules.choices import takes_choices
@@ -40,7 +40,7 @@ class Pad(Transform):
             raise ScheduleError("pad: name the loops outside the tiles, such as pad('m_o', 'n_o')")
         last = max(find_loops(program, tree, self.loops), key=lambda s: depth_of(tree, s))
         try:
-            made = padded(program, tree, statements(rest_of(last)), depth_of(tree, last))
+            made = with_tiles_filled(program, tree, statements(rest_of(last)), depth_of(tree, last))
         except ScheduleError as error:
             raise ScheduleError(f"{self}: {error}") from None
         new = renamed(tree, {s: (own.id,) for s, own in made.grown.items()})

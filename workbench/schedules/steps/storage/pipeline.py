@@ -10,7 +10,7 @@ from workbench.errors import ScheduleError, shown
 from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const
-from workbench.poly.derive.partitioning import alone
+from workbench.poly.derive.partitioning import separate_instances
 from workbench.poly.programs.marks import AsyncCopies
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Mark, Tree, statements
@@ -58,7 +58,7 @@ class Pipeline(Transform):
         ahead = replace(schedule, program=program, tree=_earlier(schedule.tree, site, set(loads), self.stages - 1))
         site = find_loop(ahead.program, ahead.tree, self.loop)
         depth = depth_of(ahead.tree, site)
-        first = alone(ahead.program, ahead.tree, tuple(loads), statements(rest_of(site)), depth)
+        first = separate_instances(ahead.program, ahead.tree, tuple(loads), statements(rest_of(site)), depth)
         after = apart(ahead, self, site, first, ("prologue", "body"), others=1, standard=standard_of(schedule))
         made = replace(after.program, parent=schedule.program)
         tree = _asynchronous(made, after.tree, set(loads.values())) if self.async_ else after.tree

@@ -9,7 +9,7 @@ from typing import ClassVar
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.expr import Index
 from workbench.lang.printing.printer import show
-from workbench.poly.derive.buffers import Buffer, Cell, Filling, buffer, reads
+from workbench.poly.derive.buffers import Buffer, Cell, Filling, buffer, is_read_at
 from workbench.poly.derive.deriving import derive, fresh_name
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Tree, path, statements
@@ -19,7 +19,7 @@ from workbench.schedules.arguments import new_name
 from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import Site, find_loop, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.support.insertion import beside
+from workbench.schedules.steps.support.insertion import inserted_beside
 from workbench.schedules.transform import Transform
 
 FILLINGS: tuple[Filling, ...] = ("neutral", "none", "load")
@@ -75,7 +75,7 @@ class Stage(Transform):
     def _cell(self, program: Program, users: tuple[str, ...], array: str) -> Cell:
         """The subscripts of the read that is meant."""
         found = [a for s in users for a in program.statement(s).accesses if a.array == array]
-        known = {spelt_read(array, a.subscripts): a.subscripts for a in found if reads(a, a.subscripts)}
+        known = {spelt_read(array, a.subscripts): a.subscripts for a in found if is_read_at(a, a.subscripts)}
         cell = known.get("".join(self.array.split()))
         if cell is None:
             raise ScheduleError(f"stage: {unknown_name('read', self.array, list(known))}")
@@ -92,7 +92,7 @@ class Stage(Transform):
         made = buffer(program, tree, array, users, depth, name, filling, cell)
         made = made if store else replace(made, after=())
         before, after = ([copies(s, made) for s in part] for part in (made.before, made.after))
-        new = beside(tree, site, before, after, made.times)
+        new = inserted_beside(tree, site, before, after, made.times)
         derived = derive(program, with_users(program, made), {**program.arrays, name: made.array}, new)
         place_of(derived, new, name)
         return schedule.with_program(derived, new, self)

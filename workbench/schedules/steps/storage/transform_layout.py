@@ -11,7 +11,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const, Expr, substitute
 from workbench.lang.printing.index_text import index_map
 from workbench.poly.derive.deriving import derive
-from workbench.poly.derive.layouts import Layout, cell_names, is_injective, own_array, relaid
+from workbench.poly.derive.layouts import Layout, cell_names, is_injective, own_array, with_other_layout
 from workbench.poly.programs.program import Array, Program
 from workbench.poly.programs.tree import Tree
 from workbench.poly.time.timemap import naive_tree
@@ -82,7 +82,7 @@ class TransformLayout(Transform):
 
 def with_layout(schedule: Schedule, array: Array, layout: Layout, reference: Tree) -> Program:
     """The program with the cells of one array elsewhere, in the order of `reference`."""
-    made, changed = relaid(schedule.program, array, layout)
+    made, changed = with_other_layout(schedule.program, array, layout)
     arrays = {**schedule.program.arrays, array.name: made}
     return derive(schedule.program, changed, arrays, reference)
 

@@ -104,11 +104,11 @@ def affine_rows(maps: Mapping[str, Any]) -> AffineRows:
     """The step for texts and matrices, one a statement."""
     if not maps or not all(isinstance(name, str) for name in maps):
         raise ScheduleError('affine expected maps such as {"S": "(t, i) -> (t, t + i)"}')
-    texts = {name: value if isinstance(value, str) else written(value) for name, value in maps.items()}
+    texts = {name: value if isinstance(value, str) else _written(value) for name, value in maps.items()}
     return AffineRows(tuple(texts.items()))
 
 
-def written(matrix: Any) -> str:
+def _written(matrix: Any) -> str:
     """A matrix as a map of indices: a row for each loop, a column for each dim, perhaps one for a constant.
 
     >>> written([[1, 0], [2, 1]]), written([[1, 0, 3], [0, -1, 0]])

@@ -24,7 +24,7 @@ def iterations(schedule: Schedule, loop: Loop) -> int | None:
     return None if limits is None else limits[1] - limits[0] + 1
 
 
-def fitting(schedule: Schedule, loop: Loop, sizes: Sequence[int]) -> list[int]:
+def dividing_sizes(schedule: Schedule, loop: Loop, sizes: Sequence[int]) -> list[int]:
     """Those of some sizes that divide a loop; all of them where its iterations are not known."""
     count = iterations(schedule, loop)
     return [size for size in sizes if count is None or size < count]
@@ -40,7 +40,7 @@ def in_pairs(schedule: Schedule, most: int) -> Iterator[tuple[tuple[str, int], t
 
 
 def _largest(schedule: Schedule, site: Site, sizes: Sequence[int]) -> tuple[str, int] | None:
-    fits = fitting(schedule, site.loop, sizes)
+    fits = dividing_sizes(schedule, site.loop, sizes)
     return (spelt(schedule.program, schedule.tree, site), fits[0]) if fits else None
 
 

@@ -12,7 +12,7 @@ from workbench.schedules.edit import Path, Site, normal, rest_of
 Rows = Mapping[str, tuple[Expr, ...]]
 
 
-def beside(tree: Tree, site: Site, before: list[Tree], after: list[Tree], times: tuple[str, ...]) -> Tree:
+def inserted_beside(tree: Tree, site: Site, before: list[Tree], after: list[Tree], times: tuple[str, ...]) -> Tree:
     """The tree with new subtrees before and after what stands in the site's loop.
 
     `times` names the new statements' dims for the loops around, outermost first.
@@ -28,7 +28,7 @@ def first_user(site: Site, users: set[str]) -> int:
     return next(i for i, part in enumerate(parts) if users & set(statements(part)))
 
 
-def within(tree: Tree, site: Site, position: int, new: Tree, rows: Rows) -> Tree:
+def inserted_within(tree: Tree, site: Site, position: int, new: Tree, rows: Rows) -> Tree:
     """The tree with a new subtree among what stands in the site's loop, before the part at `position`.
 
     `rows` gives each new statement its rows for the loops around, outermost first.
@@ -59,7 +59,7 @@ def behind(tree: Tree, site: Site, new: Tree, rows: Rows) -> Tree:
     """The tree with a new subtree right after the site's loop; `rows` are for the loops around that."""
     if site.position:
         outer = Site(site.path, site.position - 1, site.band)
-        return within(tree, outer, 1, new, rows)
+        return inserted_within(tree, outer, 1, new, rows)
     return normal(_after(tree, site.path, new, rows))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from workbench import poly
 from workbench.poly.dependence.bounds import inside_context
 from workbench.poly.programs.program import Program
-from workbench.poly.programs.tree import Tree, serial
+from workbench.poly.programs.tree import Tree, all_serial
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
@@ -30,4 +30,4 @@ def with_program(
 def standard_of(schedule: Schedule) -> Program:
     """The program in the schedule's order, if that is legal: what a step is compared with."""
     program = schedule.program
-    return replace(program, reference=serial(schedule.tree)) if schedule.verdict else program
+    return replace(program, reference=all_serial(schedule.tree)) if schedule.verdict else program

@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench.lang.expr import Expr
 from workbench.poly.derive.compute_at_order import first_needs, last_supplies
 from workbench.poly.derive.recomputation import stands_still
-from workbench.poly.programs.affine import affine
+from workbench.poly.programs.affine import affine_text
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, path, restrict, statements
 from workbench.poly.sets import isl
@@ -16,7 +16,7 @@ from workbench.poly.sets.names import unique
 from workbench.poly.time.timemap import instance, prefix
 from workbench.schedules.edit import Site, normal, rest_of, sites
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.support.insertion import first_user, within
+from workbench.schedules.steps.support.insertion import first_user, inserted_within
 from workbench.schedules.steps.support.producers import Target, unthreaded
 from workbench.schedules.transform import Transform
 
@@ -51,14 +51,14 @@ def moved(
     assert own is not None
     assert rest is not None
     rest = normal(rest)
-    site = site_of(rest, beside[0], depth)
+    site = _site_of(rest, beside[0], depth)
     outer = {x.name for x in path(rest, beside[0])[:depth]}
     inner = normal(_still(program, unthreaded(own), {s: _instances(program, s, r) for s, r in rows.items()}, outer))
     position = last_user(site, set(beside)) + 1 if after else first_user(site, set(beside))
-    return within(rest, site, position, inner, rows)
+    return inserted_within(rest, site, position, inner, rows)
 
 
-def site_of(tree: Tree, statement: str, depth: int) -> Site:
+def _site_of(tree: Tree, statement: str, depth: int) -> Site:
     """The loop that is the `depth`th around a statement."""
     around = [s for s in sites(tree) if statement in statements(s.band)]
     return around[depth - 1]
@@ -75,7 +75,7 @@ def last_user(site: Site, users: set[str]) -> int:
 def _instances(program: Program, identifier: str, rows: tuple[Expr, ...]) -> isl.Map:
     """Iterations to the instances that are executed in them."""
     s = program.statement(identifier)
-    times = isl.parse_map(f"{prefix(program)}{{ {instance(s)} -> [{', '.join(map(affine, rows))}] }}")
+    times = isl.parse_map(f"{prefix(program)}{{ {instance(s)} -> [{', '.join(map(affine_text, rows))}] }}")
     domain = isl.parse_set(s.domain).intersect_params(isl.parse_set(program.context))
     return times.intersect_domain(domain).reverse()
 

@@ -16,8 +16,7 @@ from workbench.runtime import this_machine
 from workbench.schedules import Schedule, bind
 from workbench.schedules.transform import Transform
 from workbench.target import Target
-from workbench.viz.draw.numbering import statement_numbers
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import statement_numbers, statement_role
 from workbench.viz.messages.drawn import Code, Repair
 from workbench.viz.panels.code.assembly import c_assembly, cuda_ptx, cuda_sass, listing_of
 from workbench.viz.panels.code.throughput import throughput

@@ -16,7 +16,7 @@ from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree,
 from workbench.poly.regions.extents import extent
 from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import loop_value
-from workbench.viz.draw.numbering import array_numbers, statement_numbers
+from workbench.viz.draw.palette import array_numbers, statement_numbers
 from workbench.viz.frames.coordinates import Point, groups
 from workbench.viz.frames.frame import Asked, Frame, frames, windows
 from workbench.viz.frames.small_sizes import drawn_for

@@ -14,7 +14,7 @@ from workbench.viz.views.models.arena_view import arena_boxes, arena_scene, aren
 from workbench.viz.views.models.graph_drawing import MOST_MEANINGS, Chart, graph_chart
 from workbench.viz.views.models.graph_view import graph_text
 from workbench.viz.views.models.model_graph import Colouring, GraphEdge, GraphNode, ModelGraph
-from workbench.viz.views.models.timeline_view import WIDE, bars, left_of, timeline_chart, timeline_text
+from workbench.viz.views.models.timeline_view import WIDE, left_of, node_bars, timeline_chart, timeline_text
 
 CROSS = 7.0
 
@@ -81,7 +81,7 @@ def time_picture(profile: Profile, graph: ModelGraph) -> ModelPicture:
     left = left_of(profile)
     by_name = {(node.name, node.label): node.id for node in graph.nodes if node.kind == "call"}
     places: list[Place] = []
-    for at, (node, box, begin) in enumerate(zip(profile.nodes, bars(profile), profile.starts, strict=True)):
+    for at, (node, box, begin) in enumerate(zip(profile.nodes, node_bars(profile), profile.starts, strict=True)):
         opens = by_name.get((node.operator, node.label), "")
         places.append(_bar(f"t{at}", node, box, begin, opens))
     scene = timeline_chart(profile)

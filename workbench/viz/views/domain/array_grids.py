@@ -8,7 +8,7 @@ from workbench.lang.algebra.normal_form import constant
 from workbench.poly.programs.program import Array
 from workbench.records import record
 from workbench.viz.draw.scene import Box, Mark, Scene, Text
-from workbench.viz.views.domain.cache_lines import count
+from workbench.viz.views.domain.cache_lines import elements_between
 
 HEAD, GAP, WIDEST = 20.0, 22.0, 48
 LARGE, SMALL = 15.0, 8.0
@@ -49,12 +49,12 @@ class Grid:
 
 def grids(arrays: Mapping[str, Array], *, limit: float = 400.0) -> tuple[Grid, ...]:
     """The arrays in rows no wider than `limit`, below one another where they do not fit beside."""
-    total = sum(count(a) for a in arrays.values())
+    total = sum(elements_between(a) for a in arrays.values())
     unit = LARGE if total <= 300 else SMALL if total > 1200 else 11.0
     found: list[Grid] = []
     x = y = row = 0.0
     for name, array in arrays.items():
-        grid = Grid(name, _label(array), x, y, unit, _columns(array), count(array))
+        grid = Grid(name, _label(array), x, y, unit, _columns(array), elements_between(array))
         if x and x + grid.width > limit:
             x, y, row = 0.0, y + row + GAP, 0.0
             grid = Grid(name, grid.label, x, y, unit, grid.columns, grid.elements)
@@ -69,7 +69,7 @@ def _label(array: Array) -> str:
 
 def _columns(array: Array) -> int:
     """Elements a row of the grid has: those between neighbours of the dimension before the last."""
-    wide = constant(array.strides[-2]) if array.rank > 1 else count(array)
+    wide = constant(array.strides[-2]) if array.rank > 1 else elements_between(array)
     return max(1, min(wide or 1, WIDEST))
 
 
@@ -82,7 +82,7 @@ def grid_marks(shown: Iterable[Grid]) -> list[Mark]:
     return marks
 
 
-def extent(shown: Iterable[Grid]) -> tuple[float, float]:
+def _extent(shown: Iterable[Grid]) -> tuple[float, float]:
     """Width and height of all grids."""
     own = list(shown)
     return max((g.x + g.width for g in own), default=0.0), max((g.y + g.height for g in own), default=0.0)
@@ -90,5 +90,5 @@ def extent(shown: Iterable[Grid]) -> tuple[float, float]:
 
 def grids_scene(shown: tuple[Grid, ...], over: Iterable[Mark] = (), label: str = "memory cells") -> Scene:
     """The grids with marks over them."""
-    width, height = extent(shown)
+    width, height = _extent(shown)
     return Scene(width, height, (*grid_marks(shown), *over), label)

@@ -13,7 +13,7 @@ from workbench.poly.programs.program import Array, Program
 from workbench.records import record
 from workbench.target import Target
 from workbench.viz.draw.quantities import bytes_text
-from workbench.viz.frames.concrete import typical_sizes
+from workbench.viz.frames.coordinates import typical_sizes
 
 Line = int
 
@@ -96,16 +96,16 @@ class Layout:
         return (self.starts[array] + element * self.arrays[array].dtype.bytes) // self.line
 
 
-def layout_of(arrays: Mapping[str, Array], cache: Cache) -> Layout:
+def memory_layout(arrays: Mapping[str, Array], cache: Cache) -> Layout:
     """The arrays one after another."""
     starts, at = {}, 0
     for name, array in arrays.items():
         starts[name] = at
-        at += -(-max(1, count(array)) * array.dtype.bytes // cache.line) * cache.line
+        at += -(-max(1, elements_between(array)) * array.dtype.bytes // cache.line) * cache.line
     return Layout(arrays, starts, cache.line)
 
 
-def count(array: Array) -> int:
+def elements_between(array: Array) -> int:
     """Number of elements from the first to the last."""
     span = 1
     for extent, stride in zip(array.extent, array.strides, strict=True):

@@ -9,15 +9,13 @@ from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Loop, path
 from workbench.records import record
-from workbench.viz.draw.numbering import statement_numbers
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import statement_numbers, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.quantities import bytes_text
 from workbench.viz.draw.scene import Box, Mark, Marker, Scene, Text, above, beside, paragraph
 from workbench.viz.draw.table_scene import table_scene
 from workbench.viz.draw.tables import Table, table_text
-from workbench.viz.frames.concrete import Sizes
-from workbench.viz.frames.coordinates import Point, component
+from workbench.viz.frames.coordinates import Point, Sizes, component
 from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.array_grids import grids, grids_scene
 from workbench.viz.views.domain.cache_lines import Cache

@@ -9,7 +9,7 @@ from workbench.errors import WorkbenchError, unknown_name
 from workbench.poly.programs.program import DependenceKind, Program, ProgramStatement
 from workbench.records import record
 from workbench.schedules.legality import instance
-from workbench.viz.draw.numbering import statement_numbers
+from workbench.viz.draw.palette import statement_numbers
 from workbench.viz.frames.coordinates import Point, Subject, groups, known_axis
 from workbench.viz.frames.frame import Asked, Frame, frames
 

@@ -48,7 +48,7 @@ def domain(
     """
     found, said = drawn_of(value, Asked(x, y, sizes, statement), domain_data)
     found = replace(found, notes=(*said, *found.notes))
-    return Picture(domain_text(found), domain_scene(found), data=found)
+    return Picture(_domain_text(found), domain_scene(found), data=found)
 
 
 def domain_scene(found: Domain, *, limit: float = 860.0) -> Scene:
@@ -213,7 +213,7 @@ def _behind(found: Domain) -> list[str]:
     return [f"A point stands for {'; '.join(said)}."] if said else []
 
 
-def domain_text(found: Domain) -> str:
+def _domain_text(found: Domain) -> str:
     """Panels as characters, one glyph a statement, then the arrows in numbers."""
     parts = [f"iteration domain of {found.title}"]
     for panel in found.panels:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from workbench.lang.expr import Binary, Expr, Index, index_names
 from workbench.poly.programs.tree import Loop, at_once, path, statements
 from workbench.records import record
-from workbench.viz.draw.numbering import statement_numbers
+from workbench.viz.draw.palette import statement_numbers
 from workbench.viz.frames.coordinates import Coordinate, Point, Subject, component, known_axis
 from workbench.viz.frames.frame import Asked, Frame, frames
 from workbench.viz.views.domain.domain_data import Cell, chosen_groups

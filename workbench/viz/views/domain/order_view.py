@@ -50,7 +50,7 @@ def order_scene(found: Order) -> Scene:
     title = Scene(300, 20, (Text(0, 13, name, 12.5, statement_role(found.number), bold=True),))
     body = Scene(axes.width, axes.height, tuple(marks), f"order of {name}")
     head = Scene(title.width, title.height, title.marks, body.label)
-    return above(head, body, _key(found), paragraph(captions(found), axes.width), gap=6)
+    return above(head, body, _key(found), paragraph(_captions(found), axes.width), gap=6)
 
 
 def _role(found: Order, position: int) -> str:
@@ -126,7 +126,7 @@ def _middle(axes: Axes, step: Step) -> XY:
     return sum(x for x, _ in spots) / len(spots), sum(y for _, y in spots) / len(spots)
 
 
-def captions(found: Order) -> list[str]:
+def _captions(found: Order) -> list[str]:
     """The loops from the outside in, what was made smaller, what a number means."""
     loops = " · ".join(name if kind == "serial" else f"{name} ({kind})" for name, kind in found.loops)
     notes = [f"Loops from the outside in: {loops}."] if loops else []
@@ -144,7 +144,7 @@ def order_text(found: Order) -> str:
         mark = "" if len(found.threads) == 1 else chr(ord("a") + i % 26)
         cells |= {cell: f"{mark}{step.number}" for step in thread.steps for cell in step.cells}
     head = f"order of {found.statement}({', '.join(found.dims)}) in {found.title}"
-    return "\n".join([head, *_grid(cells, found), *captions(found)])
+    return "\n".join([head, *_grid(cells, found), *_captions(found)])
 
 
 def _grid(cells: Mapping[tuple[int, int], str], found: Order) -> list[str]:

@@ -9,7 +9,7 @@ from workbench.records import record
 from workbench.viz.draw.axes import Axes, axes_for
 from workbench.viz.frames.frame import Frame
 from workbench.viz.views.domain.array_grids import Grid, grids
-from workbench.viz.views.domain.cache_lines import Cache, Layout, Simulation, layout_of
+from workbench.viz.views.domain.cache_lines import Cache, Layout, Simulation, memory_layout
 from workbench.viz.views.domain.domain_data import Cell
 from workbench.viz.views.domain.execution import Event, Execution, Moment
 
@@ -64,7 +64,7 @@ class Reel:
 def reel(execution: Execution, cache: Cache) -> Reel:
     """The moments with their places and the cache's answers."""
     boards = tuple(_board(execution, n) for n in range(len(execution.frames)))
-    layout = layout_of(execution.arrays, cache)
+    layout = memory_layout(execution.arrays, cache)
     simulation = Simulation(cache)
     shots = tuple(_shot(execution, boards, layout, simulation, moment) for moment in execution.moments)
     return Reel(execution, cache, layout, boards, grids(execution.arrays), shots)

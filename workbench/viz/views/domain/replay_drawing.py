@@ -21,13 +21,13 @@ def moment_scene(reel: Reel, number: int) -> Scene:
     return above(
         title(reel),
         beside([boards, arrays_scene(reel, number)], gap=36.0, limit=900.0),
-        key(reel),
+        _key(reel),
         counter(reel, number),
-        paragraph(notes(reel), 560.0),
+        paragraph(replay_notes(reel), 560.0),
     )
 
 
-def notes(reel: Reel) -> list[str]:
+def replay_notes(reel: Reel) -> list[str]:
     """At which sizes this is, instead of which, and what the cache is for."""
     said = [f"{note[0].upper()}{note[1:]}." for note in reel.execution.notes]
     cache = reel.cache.words or "The cache is one that was asked for."
@@ -55,7 +55,7 @@ def board_scene(reel: Reel, which: int, number: int) -> Scene:
         *board.axes.marks(),
         *points(board),
         *progress(reel, which, number),
-        *running(board, reel.shots[number], which),
+        *_running(board, reel.shots[number], which),
     )
     return above(head, Scene(board.axes.width, board.axes.height, marks), gap=0)
 
@@ -82,8 +82,8 @@ def points(board: Board) -> list[Mark]:
 
 def progress(reel: Reel, which: int, number: int) -> list[Mark]:
     """Places that were executed, darker the more of their instances were."""
-    board, done = reel.boards[which], visits(reel, which, range(number + 1))
-    everything = visits(reel, which, range(len(reel.shots)))
+    board, done = reel.boards[which], _visits(reel, which, range(number + 1))
+    everything = _visits(reel, which, range(len(reel.shots)))
     size = min(4.6, board.axes.unit * 0.17)
     return [_visited(board, cell, done[cell] / everything[cell], size) for cell in board.cells if cell in done]
 
@@ -93,7 +93,7 @@ def _visited(board: Board, cell: Cell, share: float, size: float) -> Mark:
     return Box(x - size, y - size, 2 * size, 2 * size, "soft", None, size, 0.35 + 0.65 * share)
 
 
-def visits(reel: Reel, which: int, numbers: Iterable[int]) -> dict[Cell, int]:
+def _visits(reel: Reel, which: int, numbers: Iterable[int]) -> dict[Cell, int]:
     """How often each place is executed in some moments."""
     found: dict[Cell, int] = {}
     for number in numbers:
@@ -103,7 +103,7 @@ def visits(reel: Reel, which: int, numbers: Iterable[int]) -> dict[Cell, int]:
     return found
 
 
-def running(board: Board, shot: Shot, which: int) -> list[Mark]:
+def _running(board: Board, shot: Shot, which: int) -> list[Mark]:
     """Places of this moment in the colours of their threads."""
     size = min(9.0, board.axes.unit * 0.34)
     return [
@@ -148,7 +148,7 @@ def _by_cell(shot: Shot) -> dict[tuple[str, int], list[Touched]]:
     return found
 
 
-def key(reel: Reel) -> Scene:
+def _key(reel: Reel) -> Scene:
     """What the colours say."""
     marks: list[Mark] = []
     x = 0.0

@@ -16,13 +16,12 @@ from workbench.target import Target
 from workbench.viz.draw.palette import Theme
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.png import drawn
-from workbench.viz.frames.concrete import Sizes
-from workbench.viz.frames.coordinates import subject
+from workbench.viz.frames.coordinates import Sizes, subject
 from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.cache_lines import Cache, scale, scaled_cache
 from workbench.viz.views.domain.execution import Execution, executed
 from workbench.viz.views.domain.replay_data import Reel, Shot, reel
-from workbench.viz.views.domain.replay_drawing import counter_text, moment_scene, notes
+from workbench.viz.views.domain.replay_drawing import counter_text, moment_scene, replay_notes
 from workbench.viz.views.domain.replay_page import replay_page
 from workbench.viz.views.domain.small_problem import Value
 
@@ -148,7 +147,8 @@ def replay_text(found: Reel, number: int) -> str:
     sizes = ", ".join(f"{k}={v}" for k, v in program.sizes.items())
     first = max(0, number - LISTED + 1)
     lines = [f"  {i + 1:>4}  {_moment(found, i)}" for i in range(first, number + 1)]
-    return "\n".join([f"execution of {program.name} for {sizes}", *lines, counter_text(found, number), *notes(found)])
+    head, below = f"execution of {program.name} for {sizes}", replay_notes(found)
+    return "\n".join([head, *lines, counter_text(found, number), *below])
 
 
 def _moment(found: Reel, number: int) -> str:

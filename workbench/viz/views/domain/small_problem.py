@@ -10,8 +10,7 @@ from typing import TypeVar
 from workbench.errors import WorkbenchError
 from workbench.poly.programs.program import Program
 from workbench.schedules import Schedule, Verdict
-from workbench.viz.frames.concrete import resized
-from workbench.viz.frames.coordinates import Subject, subject
+from workbench.viz.frames.coordinates import Subject, resized, subject
 from workbench.viz.frames.frame import Asked, frames
 from workbench.viz.frames.small_sizes import drawn_for
 from workbench.viz.frames.small_tree import largest_tile

@@ -7,7 +7,7 @@ from workbench.schedules import Schedule
 from workbench.viz.draw.palette import array_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import Box, Mark, Scene, Text, above, paragraph
-from workbench.viz.views.gpu.warp_phases import BANKS, Turn, chosen, said, turns
+from workbench.viz.views.gpu.warp_phases import BANKS, Turn, access_turns, chosen_access, said
 from workbench.wording import number_of
 
 CELL, ROW, LEFT = 21.0, 19.0, 54.0
@@ -25,7 +25,7 @@ def banks(schedule: Schedule, /, statement: str | None = None, *, most: int = 4)
 
     LoweringError while sizes are symbolic, ScheduleError for a statement without shared memory.
     """
-    accesses, count = chosen(schedule, "shared", statement, most)
+    accesses, count = chosen_access(schedule, "shared", statement, most)
     notes = [NOTE] if accesses else ["No access to shared memory is known beforehand."]
     if count > len(accesses):
         notes.append(f"{count - len(accesses)} more accesses have no more conflicts than these.")
@@ -40,11 +40,11 @@ def _heading(access: WarpAccess, number: int) -> str:
 
 
 def _text(accesses: tuple[WarpAccess, ...], notes: list[str]) -> str:
-    return "\n".join([*(_heading(a, len(turns(a))) for a in accesses), *notes])
+    return "\n".join([*(_heading(a, len(access_turns(a))) for a in accesses), *notes])
 
 
 def _scene(access: WarpAccess) -> Scene:
-    found = turns(access)
+    found = access_turns(access)
     shown = found[:MOST_TURNS]
     head = Text(0, 13, _heading(access, len(found)), 13, bold=True)
     marks: list[Mark] = [head]

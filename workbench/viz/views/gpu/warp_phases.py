@@ -27,7 +27,7 @@ class Sector:
     touched: tuple[tuple[int, int], ...]
 
 
-def turns(access: WarpAccess) -> tuple[Turn, ...]:
+def access_turns(access: WarpAccess) -> tuple[Turn, ...]:
     """The turns that shared memory takes for the costliest access: in each, one word of every bank.
 
     Elements of 8 and 16 bytes go in two and four parts of the warp, one after another.
@@ -51,7 +51,7 @@ def _turns(lanes: list[tuple[int, int]], words: int) -> list[Turn]:
     return [Turn({bank: queue[n] for bank, queue in queues.items() if n < len(queue)}, n > 0) for n in range(most)]
 
 
-def sectors(access: WarpAccess) -> tuple[Sector, ...]:
+def access_sectors(access: WarpAccess) -> tuple[Sector, ...]:
     """The sectors of global memory that the costliest access touches, in the order of addresses."""
     found: dict[int, list[tuple[int, int]]] = {}
     for lane, address in enumerate(access.lanes):
@@ -61,7 +61,9 @@ def sectors(access: WarpAccess) -> tuple[Sector, ...]:
     return tuple(Sector(number, tuple(found[number])) for number in sorted(found))
 
 
-def chosen(schedule: object, memory: str, statement: str | None, most: int) -> tuple[tuple[WarpAccess, ...], int]:
+def chosen_access(
+    schedule: object, memory: str, statement: str | None, most: int
+) -> tuple[tuple[WarpAccess, ...], int]:
     """The costliest accesses of a schedule, at most so many, and how many there are in all.
 
     ScheduleError for a statement that has none.

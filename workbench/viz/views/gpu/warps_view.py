@@ -7,7 +7,7 @@ from workbench.schedules import Schedule
 from workbench.viz.draw.palette import array_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import Box, Mark, Scene, Text, above, paragraph
-from workbench.viz.views.gpu.warp_phases import LINE, SECTOR, Sector, chosen, said, sectors
+from workbench.viz.views.gpu.warp_phases import LINE, SECTOR, Sector, access_sectors, chosen_access, said
 from workbench.wording import number_of
 
 WIDTH, HEIGHT, GAP = 80.0, 34.0, 7.0
@@ -26,7 +26,7 @@ def warps(schedule: Schedule, /, statement: str | None = None, *, most: int = 4)
 
     LoweringError while sizes are symbolic, ScheduleError for a statement without such an access.
     """
-    accesses, count = chosen(schedule, "global", statement, most)
+    accesses, count = chosen_access(schedule, "global", statement, most)
     notes = [NOTE] if accesses else ["No access to global memory is known beforehand."]
     if count > len(accesses):
         notes.append(f"{count - len(accesses)} more accesses waste no more than these.")
@@ -36,7 +36,7 @@ def warps(schedule: Schedule, /, statement: str | None = None, *, most: int = 4)
 
 
 def _heading(access: WarpAccess) -> str:
-    found = sectors(access)
+    found = access_sectors(access)
     used = len({(s.number, at) for s in found for _, at in s.touched}) * min(access.element_bytes, SECTOR)
     moved = len(found) * SECTOR
     many = number_of(len(found), "sector")
@@ -44,7 +44,7 @@ def _heading(access: WarpAccess) -> str:
 
 
 def _scene(access: WarpAccess) -> Scene:
-    found = sectors(access)
+    found = access_sectors(access)
     shown = found[: IN_ROW * MOST_ROWS]
     head = Text(0, 13, _heading(access), 13, bold=True)
     marks: list[Mark] = [head]

@@ -10,7 +10,7 @@ from workbench.graph.fusion.call_graph import operator_of
 from workbench.graph.fusion.patterns import OpPattern, op_pattern
 from workbench.graph.fusion.results import FusionResult, Group
 from workbench.graph.memory.byte_counts import Bytes
-from workbench.graph.memory.byte_counts import text as bytes_in_words
+from workbench.graph.memory.byte_counts import size_text as bytes_in_words
 from workbench.graph.models import Model
 from workbench.runtime.measuring.timing import duration
 from workbench.viz.draw.palette import array_shape, statement_role
@@ -29,7 +29,7 @@ KINDS = {
 }
 
 
-def meaning(at: int, words: str, count: int = 0) -> Meaning:
+def _meaning(at: int, words: str, count: int = 0) -> Meaning:
     """The colour and shape of that place."""
     return Meaning(statement_role(at), array_shape(at), words, count)
 
@@ -38,7 +38,7 @@ def coloured(graph: ModelGraph, title: str, words: dict[str, str]) -> ModelGraph
     """The graph with a colour for each different word of `words` (node → word), in order of occurrence."""
     found = list(dict.fromkeys(words.values()))
     counts = Counter(words.values())
-    meanings = tuple(meaning(n, each, counts[each]) for n, each in enumerate(found))
+    meanings = tuple(_meaning(n, each, counts[each]) for n, each in enumerate(found))
     return replace(graph, colouring=Colouring(title, meanings, {k: found.index(v) for k, v in words.items()}))
 
 
@@ -78,7 +78,7 @@ def fusion_graph(result: FusionResult) -> ModelGraph:
     graph = model_graph(result.original)
     home = {call: at for at, group in enumerate(result.groups) for call in group.calls}
     of = {n.id: home[n.calls[0]] for n in graph.nodes if len(n.calls) == 1 and n.calls[0] in home}
-    meanings = tuple(meaning(at, " + ".join(group.names)) for at, group in enumerate(result.groups))
+    meanings = tuple(_meaning(at, " + ".join(group.names)) for at, group in enumerate(result.groups))
     cuts = {(cut.producer, cut.consumer): cut.reason for cut in result.cuts}
     call = {node.id: node.calls[0] for node in graph.nodes if len(node.calls) == 1}
     edges = tuple(

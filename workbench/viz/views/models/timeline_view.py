@@ -106,7 +106,7 @@ def timeline_chart(profile: Profile) -> Scene:
         part = ms / (profile.span or 1.0)
         share = f"{part:.0%}" if part >= 0.005 else "< 1%"
         marks.append(Text(left + WIDE + 10, y + 4, f"{duration(ms / 1e3)}, {share}", FONT, "soft"))
-    marks += [*_pieces(profile), *bars(profile)]
+    marks += [*_pieces(profile), *node_bars(profile)]
     return Scene(left + WIDE + 110, TOP + ROW * count + 30, tuple(marks), _heading(profile))
 
 
@@ -122,7 +122,7 @@ def _pieces(profile: Profile) -> list[Box]:
     return found
 
 
-def bars(profile: Profile) -> list[Box]:
+def node_bars(profile: Profile) -> list[Box]:
     """The bar of each node, in order."""
     rows, left, unit = timeline_rows(profile), left_of(profile), WIDE / (profile.span or 1.0)
     place = {name: at for at, name in enumerate(rows)}

@@ -16,7 +16,7 @@ from workbench.runtime.kernels.launch import CompiledKernel
 from workbench.runtime.measuring import roofs
 from workbench.schedules import Schedule
 from workbench.target import Target
-from workbench.viz.frames.concrete import concrete
+from workbench.viz.frames.coordinates import concrete
 from workbench.viz.views.performance.ablation_data import Once, Removal, Timed, ablation
 from workbench.viz.views.performance.footprint_data import LEVELS, Level, level
 from workbench.viz.views.performance.hot_loops import StatementLoop, statement_loops
@@ -76,7 +76,7 @@ class Asked:
     ceilings: roofs.Ceilings | None = None
 
 
-def explained(schedule: Schedule, target: Target, sizes: Mapping[str, int], asked: Asked) -> Explanation:
+def explanation_of(schedule: Schedule, target: Target, sizes: Mapping[str, int], asked: Asked) -> Explanation:
     """Everything about a schedule; `sizes` are those that it leaves open.  LoweringError while one is missing."""
     of = concrete(schedule, _open(schedule.program, sizes))
     program, tree = of.program, of.tree

@@ -19,7 +19,7 @@ IMPOSSIBLE = 1.05
 
 def explanation_text(found: Explanation) -> str:
     """Sentences, then the loops, the traffic and the steps as tables."""
-    lines = [headline(found), *(f"  {s}" for s in sentences(found))]
+    lines = [measured_headline(found), *(f"  {s}" for s in sentences(found))]
     if found.loops:
         lines += ["", *table_text(loop_table(found))]
     lines += ["", *table_text(traffic_table(found))]
@@ -28,7 +28,7 @@ def explanation_text(found: Explanation) -> str:
     return "\n".join(lines)
 
 
-def headline(found: Explanation) -> str:
+def measured_headline(found: Explanation) -> str:
     """What was measured, and how fast it is."""
     program, threads = found.program, number_of(found.threads, "thread")
     sizes = ", ".join(f"{k}={v}" for k, v in program.sizes.items())

@@ -16,13 +16,13 @@ from workbench.target import Target
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import Scene, Text, above, paragraph
 from workbench.viz.draw.table_scene import table_scene
-from workbench.viz.frames.concrete import scheduled
+from workbench.viz.frames.coordinates import scheduled
 from workbench.viz.views.performance.ablation_drawing import bars
-from workbench.viz.views.performance.explanation_data import Asked, Explanation, explained
+from workbench.viz.views.performance.explanation_data import Asked, Explanation, explanation_of
 from workbench.viz.views.performance.explanation_text import (
     explanation_text,
-    headline,
     loop_table,
+    measured_headline,
     sentences,
     traffic_table,
 )
@@ -66,7 +66,7 @@ def explain(
             "explain reads the machine code of a processor; for a GPU see wb.occupancy and wb.coalescing"
         )
     asked = Asked(threads, seconds, ablation, ceilings)
-    found = explained(schedule, machine, dict(sizes or {}), asked)
+    found = explanation_of(schedule, machine, dict(sizes or {}), asked)
     return Picture(explanation_text(found), explanation_scene(found), data=found)
 
 
@@ -81,7 +81,7 @@ def _schedule(value: Any) -> Schedule:
 
 def explanation_scene(found: Explanation) -> Scene:
     """The headline, the roofline, the hot loops, the traffic, the bars."""
-    parts = [_title(headline(found)), paragraph(sentences(found), WIDTH)]
+    parts = [_title(measured_headline(found)), paragraph(sentences(found), WIDTH)]
     if found.roofline is not None:
         parts += [chart(found.roofline), key(found.roofline)]
     if found.loops:

@@ -9,7 +9,7 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
 from workbench.records import record
 from workbench.target import Target
-from workbench.viz.draw.numbering import array_numbers, statement_numbers
+from workbench.viz.draw.palette import array_numbers, statement_numbers
 from workbench.viz.frames.coordinates import Subject
 
 LEVELS = ("L1", "L2", "L3")

@@ -13,7 +13,7 @@ from workbench.viz.draw.quantities import bytes_text, count_text
 from workbench.viz.draw.scene import Box, Line, Mark, Marker, Scene, Text, above, move, paragraph
 from workbench.viz.draw.table_scene import table_scene
 from workbench.viz.draw.tables import Table, table_text
-from workbench.viz.frames.concrete import Sizes, concrete
+from workbench.viz.frames.coordinates import Sizes, concrete
 from workbench.viz.views.performance.footprint_data import Footprints, Level, LoopRow, Row, footprint_data
 
 ROW, HEAD, INDENT, FONT = 23.0, 56.0, 13.0, 12.5
@@ -116,7 +116,7 @@ def _arrays(found: Footprints, row: LoopRow, scale: LogScale, top: float) -> lis
     """A mark for each array; those that hold as much stand side by side around their place."""
     marks: list[Mark] = []
     own = sorted(row.footprint.arrays, key=lambda a: (a.held_bytes, found.arrays.index(a.array)))
-    for a, x in zip(own, apart([scale.at(max(a.held_bytes, 1)) for a in own], 9.5), strict=True):
+    for a, x in zip(own, _apart([scale.at(max(a.held_bytes, 1)) for a in own], 9.5), strict=True):
         number = found.numbers[found.arrays.index(a.array)]
         used = f"each cell used {count_text(a.reuse)}×"
         words = f"{a.array}: holds {bytes_text(a.held_bytes)}, {bytes_text(a.moved_bytes)} moved, {used}"
@@ -124,7 +124,7 @@ def _arrays(found: Footprints, row: LoopRow, scale: LogScale, top: float) -> lis
     return marks
 
 
-def apart(places: list[float], gap: float) -> list[float]:
+def _apart(places: list[float], gap: float) -> list[float]:
     """Rising places moved as little as it takes to keep a gap: clusters spread around their middle.
 
     >>> apart([1.0, 10.0, 10.0, 30.0], 4.0)

@@ -93,7 +93,7 @@ def computed(of: Subject, identifier: str, flow: Flow, at: At) -> Computed:
     return Computed(f"{named.name}({', '.join(named.dims)})", root, dict(times), frozenset(inside))
 
 
-def tile_of(of: Subject, flow: Flow, asked: Mapping[str, int] | None) -> At:
+def shared_iteration(of: Subject, flow: Flow, asked: Mapping[str, int] | None) -> At:
     """The iteration of the loops around both: the one asked for, or that of the consumer's middle instance."""
     names = [loop.name for loop in flow.around]
     for name in asked or {}:

@@ -11,15 +11,13 @@ from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.viz.draw.axes import axes_for
 from workbench.viz.draw.geometry import hull, is_convex
-from workbench.viz.draw.numbering import statement_numbers
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import statement_numbers, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.quantities import bytes_text
 from workbench.viz.draw.scene import Line, Mark, Marker, Polygon, Scene, Text, above, beside, paragraph
 from workbench.viz.draw.table_scene import table_scene
 from workbench.viz.draw.tables import Table, table_text
-from workbench.viz.frames.concrete import Sizes, concrete
-from workbench.viz.frames.coordinates import Subject
+from workbench.viz.frames.coordinates import Sizes, Subject, concrete
 from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.execution import small_subject
 from workbench.viz.views.performance.footprint_data import LEVELS, level
@@ -30,7 +28,7 @@ from workbench.viz.views.performance.fusion_data import (
     flow_of,
     instance_counts,
     savings,
-    tile_of,
+    shared_iteration,
 )
 from workbench.wording import number_of
 
@@ -76,7 +74,7 @@ def _found(
 ) -> Fusion:
     small = small_subject(after, Asked(sizes=drawn))
     flow = flow_of(small)
-    tile = tile_of(small, flow, at)
+    tile = shared_iteration(small, flow, at)
     one, other = concrete(before, sizes), concrete(after, sizes)
     steps = " | ".join(str(step) for step in after.trace[len(before.trace) :]) or "the same steps"
     return Fusion(
@@ -108,7 +106,7 @@ def fusion_scene(found: Fusion, small: Subject) -> Scene:
     top = Scene(head.width, 22, (head,), f"fusion by {found.step}")
     tables = beside([table_scene(instance_table(found)), table_scene(saving_table(found))], gap=44)
     pair = beside([one, arrow, other], gap=20)
-    return above(top, pair, _key(*roles), tables, paragraph(notes(found, small), 620), gap=10)
+    return above(top, pair, _key(*roles), tables, paragraph(_notes(found, small), 620), gap=10)
 
 
 def _statement(own: Computed, small: Subject) -> str:
@@ -182,7 +180,7 @@ def _saved(count: int) -> str:
     return f"−{bytes_text(-count)}" if count < 0 else bytes_text(count)
 
 
-def notes(found: Fusion, small: Subject) -> list[str]:
+def _notes(found: Fusion, small: Subject) -> list[str]:
     """Which tile is drawn, at which sizes."""
     where = ", ".join(f"{n}={v}" for n, v in found.at.items())
     sizes = ", ".join(f"{k}={v}" for k, v in small.program.sizes.items())

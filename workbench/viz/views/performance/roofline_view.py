@@ -15,7 +15,7 @@ from workbench.viz.draw.quantities import bytes_text, count_text
 from workbench.viz.draw.scene import Scene, above, paragraph
 from workbench.viz.draw.table_scene import table_scene
 from workbench.viz.draw.tables import Table, table_text
-from workbench.viz.frames.concrete import Sizes, concrete, scheduled
+from workbench.viz.frames.coordinates import Sizes, concrete, scheduled
 from workbench.viz.views.performance.roofline_data import Entry, Roofline, roofline_data
 from workbench.viz.views.performance.roofline_drawing import chart, key
 

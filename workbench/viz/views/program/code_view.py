@@ -10,8 +10,7 @@ from workbench.runtime.kernels.launch import CompiledKernel
 from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.viz.draw.markup import Markup, element, escape, join
-from workbench.viz.draw.numbering import statement_numbers
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import statement_numbers, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import MONO_WIDTH, Mark, Scene, Text
 from workbench.viz.draw.svg import svg_text

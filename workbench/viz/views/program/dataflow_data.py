@@ -9,7 +9,7 @@ from workbench import poly
 from workbench.poly.programs.program import AccessKind, Array, Program, ProgramStatement
 from workbench.poly.programs.tree import path
 from workbench.records import record
-from workbench.viz.draw.numbering import array_numbers, statement_numbers
+from workbench.viz.draw.palette import array_numbers, statement_numbers
 from workbench.viz.frames.coordinates import Subject, groups
 from workbench.viz.views.program.program_rows import shape_text, statement_line
 

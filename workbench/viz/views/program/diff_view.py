@@ -15,8 +15,7 @@ from workbench.runtime import this_machine
 from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import tree_lines
 from workbench.target import Target
-from workbench.viz.draw.numbering import statement_numbers
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import statement_numbers, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import MONO_WIDTH, Box, Line, Mark, Scene, Text, above
 from workbench.viz.draw.table_scene import table_scene

@@ -14,7 +14,7 @@ from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.tables import Table, table_html, table_text
 from workbench.viz.views.program.math_of import STRENGTH, math_of
 from workbench.viz.views.program.math_printing import latex, mathml, text_of
-from workbench.viz.views.program.math_tree import Big, Fence, Math, Name, Script, Sign, listed, row
+from workbench.viz.views.program.math_tree import Big, Fence, Math, Name, Script, Sign, listed, math_row
 from workbench.viz.views.program.program_rows import shape_text
 
 ROLES = {"input": "in", "output": "out", "inout": "in, out", "temporary": "temporary"}
@@ -161,7 +161,7 @@ def _step(step: Step, again: set[str], axes: tuple[str, ...]) -> Equation | Repe
 def range_math(r: Range) -> Math:
     """`0 ≤ m < M`."""
     lower, upper = math_of(r.lower, STRENGTH["<"][0] + 1), math_of(r.upper, STRENGTH["<"][0] + 1)
-    return row(lower, Sign("≤"), Name(r.index), Sign("<"), upper)
+    return math_row(lower, Sign("≤"), Name(r.index), Sign("<"), upper)
 
 
 def _equation(s: Statement, again: set[str]) -> Math:
@@ -172,8 +172,8 @@ def _equation(s: Statement, again: set[str]) -> Math:
     repeated = bool(again & {t.tensor for t in s.targets}) or reads_itself
     right = _reduced(s, values)
     if s.reduction is None or s.initialise:
-        return row(left, Sign("←" if repeated else "="), right)
-    return row(left, Sign("←"), _combined(s.reduction, left, right))
+        return math_row(left, Sign("←" if repeated else "="), right)
+    return math_row(left, Sign("←"), _combined(s.reduction, left, right))
 
 
 def _cell(tensor: str, subscripts: tuple[Math, ...]) -> Math:
@@ -200,8 +200,8 @@ def _combined(reduction: str | Monoid, old: Math, new: Math) -> Math:
     """The old value of the cell combined with the new one."""
     match reduction:
         case "+":
-            return row(old, Sign("+"), new)
+            return math_row(old, Sign("+"), new)
         case "*":
-            return row(old, Sign("·"), new)
+            return math_row(old, Sign("·"), new)
     name = reduction.name if isinstance(reduction, Monoid) else reduction
-    return row(Name(name, upright=True), Fence("(", listed([old, new]), ")"))
+    return math_row(Name(name, upright=True), Fence("(", listed([old, new]), ")"))

@@ -14,7 +14,7 @@ from workbench.viz.views.program.math_tree import (
     Script,
     Sign,
     listed,
-    row,
+    math_row,
 )
 
 # Operator → (strength, sign).  What stands inside something stronger gets parentheses.
@@ -45,9 +45,9 @@ def _node(expr: Expr) -> tuple[Math, int]:
         case Read(tensor, subscripts, _):
             return Script(Name(tensor), tuple(math_of(s) for s in subscripts)), ATOM
         case Unary("-", operand, _):
-            return row(Sign("−", tight=True), math_of(operand, UNARY)), UNARY - 2
+            return math_row(Sign("−", tight=True), math_of(operand, UNARY)), UNARY - 2
         case Unary(op, operand, _):
-            return row(Sign({"!": "¬"}.get(op, op), tight=True), math_of(operand, UNARY)), UNARY
+            return math_row(Sign({"!": "¬"}.get(op, op), tight=True), math_of(operand, UNARY)), UNARY
         case Binary("/", left, right, dtype):
             return _quotient(left, right, whole=dtype.is_integral)
         case Binary(op, left, right, _):
@@ -67,14 +67,14 @@ def _constant(value: float) -> tuple[Math, int]:
         return Name("true" if value else "false", upright=True), ATOM
     if value < 0:
         inner, _ = _constant(-value)
-        return row(Sign("−", tight=True), inner), UNARY - 2
+        return math_row(Sign("−", tight=True), inner), UNARY - 2
     text = str(value)
     if value == float("inf"):
         return Number("∞"), ATOM
     if "e" in text and "n" not in text:
         digits, _, exponent = text.partition("e")
         power = Script(Number("10"), (), Number(str(int(exponent)).replace("-", "−")))
-        return (power if digits == "1" else row(Number(digits), Sign("·"), power)), 9
+        return (power if digits == "1" else math_row(Number(digits), Sign("·"), power)), 9
     return Number(text.removesuffix(".0")), ATOM
 
 
@@ -89,8 +89,8 @@ def _binary(op: str, left: Expr, right: Expr) -> tuple[Math, int]:
         return Script(math_of(left, ATOM), (), Number("2")), ATOM - 1
     a, b = math_of(left, strength), math_of(right, strength + (op in ("-", "%")))
     if op == "*" and isinstance(left, Const) and not isinstance(right, Const):
-        return row(a, b) if _starts_with_letter(right) else row(a, Sign("·"), b), strength
-    return row(a, Sign(sign), b), strength
+        return math_row(a, b) if _starts_with_letter(right) else math_row(a, Sign("·"), b), strength
+    return math_row(a, Sign(sign), b), strength
 
 
 def _starts_with_letter(expr: Expr) -> bool:
@@ -120,10 +120,10 @@ def _call(function: str, arguments: tuple[Expr, ...]) -> tuple[Math, int]:
         case "pow", (a, b):
             return Script(math_of(a, ATOM), (), math_of(b)), ATOM
         case "fma", (a, b, c):
-            return row(math_of(a, 9), Sign("·"), math_of(b, 9), Sign("+"), math_of(c, 8)), 8
+            return math_row(math_of(a, 9), Sign("·"), math_of(b, 9), Sign("+"), math_of(c, 8)), 8
     return _applied(function, arguments), ATOM
 
 
 def _applied(function: str, arguments: tuple[Expr, ...]) -> Math:
     inside = listed([math_of(a) for a in arguments])
-    return row(Name(function, upright=True), Fence("(", inside, ")"))
+    return math_row(Name(function, upright=True), Fence("(", inside, ")"))

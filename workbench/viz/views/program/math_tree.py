@@ -87,7 +87,7 @@ class Fence:
 Math = Name | Number | Sign | Row | Script | Fraction | Root | Big | Cases | Fence
 
 
-def row(*parts: Math) -> Math:
+def math_row(*parts: Math) -> Math:
     """Parts in a row, rows inside it opened."""
     flat = [p for part in parts for p in (part.parts if isinstance(part, Row) else (part,))]
     return flat[0] if len(flat) == 1 else Row(tuple(flat))
@@ -98,4 +98,4 @@ def listed(parts: list[Math]) -> Math:
     found: list[Math] = []
     for i, part in enumerate(parts):
         found += [Sign(",", tight=True), part] if i else [part]
-    return row(*found)
+    return math_row(*found)

@@ -9,7 +9,7 @@ from workbench.lang.expr import Binary, Const, Expr, Index, Read, Size, Unary, t
 from workbench.lang.operator import Monoid, Tensor
 from workbench.lang.printing.printer import show, type_name
 from workbench.poly.programs.program import Array, Program, ProgramStatement
-from workbench.poly.sets.names import said
+from workbench.poly.sets.names import user_text
 
 Row = tuple[str, ...]
 
@@ -22,7 +22,7 @@ def size_lines(program: Program) -> list[str]:
     if program.symbols:
         lines.append(f"symbolic {', '.join(program.symbols)}")
     known = program.context.rpartition(":")[2].strip(" }") if ":" in program.context else ""
-    return [*lines, f"where {said(known)}"] if known else lines
+    return [*lines, f"where {user_text(known)}"] if known else lines
 
 
 def array_rows(program: Program) -> list[Row]:
@@ -45,13 +45,13 @@ def _factor(expr: Expr) -> str:
 
 def statement_rows(program: Program) -> list[Row]:
     """Name with dims, what an instance does, and the conditions of its domain."""
-    return [(f"{s.name}({', '.join(s.dims)})", statement_line(s), domain_text(s)) for s in program.statements]
+    return [(f"{s.name}({', '.join(s.dims)})", statement_line(s), _domain_text(s)) for s in program.statements]
 
 
-def domain_text(statement: ProgramStatement) -> str:
+def _domain_text(statement: ProgramStatement) -> str:
     """The conditions on the dims, in isl's words (`0 <= m < M and 0 <= n < N`); empty when there are none."""
     _, found, conditions = statement.domain.partition(":")
-    return said(conditions.rpartition("}")[0].strip()) if found else ""
+    return user_text(conditions.rpartition("}")[0].strip()) if found else ""
 
 
 def statement_line(statement: ProgramStatement) -> str:

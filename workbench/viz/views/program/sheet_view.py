@@ -10,10 +10,9 @@ from workbench.poly.programs.program import Dependence, Program
 from workbench.runtime import Finding, Measurement, Plan, Report, Verification
 from workbench.runtime.measuring.timing import duration
 from workbench.schedules import Schedule, Verdict, reasons
-from workbench.schedules.legality import explain
+from workbench.schedules.legality import explain_violation
 from workbench.viz.draw.markup import Markup, element
-from workbench.viz.draw.numbering import statement_numbers
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import statement_numbers, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.record_tables import described, speaks
 from workbench.viz.draw.tables import Table, table_html, table_text
@@ -102,7 +101,7 @@ def _(value: Verdict) -> Sheet:
     program = value.program
     if program is None:
         return str(value), (), ()
-    rows = tuple((v.reason, explain(program, v)) for v in value.violations) or (("", value.explain()),)
+    rows = tuple((v.reason, explain_violation(program, v)) for v in value.violations) or (("", value.explain()),)
     return value.outcome, (), (Table(rows, "violated", mono=(1,)),)
 
 

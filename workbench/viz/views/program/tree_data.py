@@ -6,7 +6,7 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, LoopKind, Mark, Sequence, Tree
 from workbench.records import record
 from workbench.schedules.schedule_text import loop_value
-from workbench.viz.draw.numbering import statement_numbers
+from workbench.viz.draw.palette import statement_numbers
 from workbench.viz.views.program.program_rows import statement_line
 
 

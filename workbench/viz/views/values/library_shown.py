@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench import poly
 from workbench.errors import WorkbenchError
 from workbench.lang.operator import Operator
-from workbench.ops.browsing import Families, Family, families, formula, summary
+from workbench.ops.browsing import Families, Family, families, formula, operator_summary
 from workbench.ops.catalogue import ENTRIES
 from workbench.viz.draw.markup import Markup, element
 from workbench.viz.draw.pictures import Picture
@@ -26,7 +26,7 @@ def library(value: Families) -> Picture:
 
 
 def _closed(own: Family) -> Markup:
-    rows = tuple((name, summary(name), formula(name)) for name in dir(own))
+    rows = tuple((name, operator_summary(name), formula(name)) for name in dir(own))
     return element("details", element("summary", f"{own.name} ({len(own)})"), table_html(Table(rows, mono=(0,))))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.graph.forms.scopes import Scopes, scopes, value_of
+from workbench.graph.forms.scopes import Scopes, scopes, value_node
 from workbench.graph.models import Model
 from workbench.graph.passes.support.computing import computed
 from workbench.graph.passes.support.partial.calling import entering
@@ -102,7 +102,7 @@ class Evaluator(Writing):
 
     def value(self, term: Term, around: Activation) -> Value:
         """The value that a term has by now."""
-        term = value_of(term)
+        term = value_node(term)
         found = around.find(term)
         if found is not None:
             return found

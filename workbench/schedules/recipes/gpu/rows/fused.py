@@ -11,7 +11,7 @@ from workbench.poly.programs.tree import Loop, path
 from workbench.poly.time.concurrency import is_block
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import decide
-from workbench.schedules.recipes.gpu.shared import legal_after, parallel, spelled, trip, walked_dim
+from workbench.schedules.recipes.gpu.shared import legal_after, most_iterations, parallel, spelled, walked_dim
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import fuse
 
@@ -23,7 +23,7 @@ def in_one_loop(schedule: Schedule, statement: str, threads: int) -> Schedule:
     loops = path(schedule.tree, statement)
     cut = max((i + 1 for i, x in enumerate(loops) if is_block(x.kind)), default=0)
     run = run_through(schedule, statement, loops[cut:])
-    count = trip(schedule, run[-1]) if run else None
+    count = most_iterations(schedule, run[-1]) if run else None
     if len(run) < 2 or count is None or count >= threads:
         return schedule
     name = schedule.program.statement(statement).name
@@ -50,7 +50,7 @@ def _goes_on(schedule: Schedule, shape: Structure, outer: Loop, inner: Loop) -> 
     inner one walks through.
     """
     own = shape.statement.id
-    first, second, count = walked_dim(outer, own), walked_dim(inner, own), trip(schedule, inner)
+    first, second, count = walked_dim(outer, own), walked_dim(inner, own), most_iterations(schedule, inner)
     if first is None or second is None or count is None:
         return False
     if parallel(schedule, own, outer.name) != parallel(schedule, own, inner.name):

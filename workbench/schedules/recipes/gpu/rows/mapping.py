@@ -16,15 +16,15 @@ from workbench.schedules.recipes.gpu.rows.fused import in_one_loop, run_through
 from workbench.schedules.recipes.gpu.rows.registers import kept_in_registers
 from workbench.schedules.recipes.gpu.shared import (
     WARP,
-    around,
     legal_after,
+    most_iterations,
     name_of,
+    outer_loops_of,
     parallel,
     power,
     score,
     spelled,
     threads_of,
-    trip,
     walked_dim,
 )
 from workbench.schedules.scheduled_program import Schedule
@@ -62,18 +62,20 @@ BRANCH = 16
 
 def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
     """A block for each iteration of the loops without dependences; its threads divide what is inside."""
-    common = [x for x in around(schedule, ids) if x.name not in host]
+    common = [x for x in outer_loops_of(schedule, ids) if x.name not in host]
     free = [x for x in common if parallel(schedule, ids[0], x.name)]
     inner = [x for s in ids for x in path(schedule.tree, s) if x not in common and x.name not in host]
     serial = [x for x in common if x not in free]
-    if not free and serial and prod(trip(schedule, x) or PIECE for x in inner) > MOST_ALONE:
+    if not free and serial and prod(most_iterations(schedule, x) or PIECE for x in inner) > MOST_ALONE:
         return None
-    if not worth(schedule, ids, free, [*serial, *inner]):
+    if not _worth(schedule, ids, free, [*serial, *inner]):
         return None
     after = outermost(schedule, ids[0], free) if free else schedule
     if after is None:
         return None
-    longest = max(prod(trip(schedule, x) or PIECE for x in path(schedule.tree, s) if x in inner) for s in ids)
+    longest = max(
+        prod(most_iterations(schedule, x) or PIECE for x in path(schedule.tree, s) if x in inner) for s in ids
+    )
     most = threads_of(name_of(schedule, ids), THREADS if longest <= LONG_ROW else 4 * THREADS, target)
     abreast = decide(f"{name_of(schedule, ids)}_abreast", 1, ABREAST) if free else 1
     after = _blocks(after, ids[0], [x.name for x in free], abreast) or _blocks(after, ids[0], [x.name for x in free])
@@ -88,15 +90,15 @@ def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
     return kept_in_registers(after, ids[0], most)
 
 
-def worth(schedule: Schedule, ids: tuple[str, ...], free: list[Loop], inner: list[Loop]) -> bool:
+def _worth(schedule: Schedule, ids: tuple[str, ...], free: list[Loop], inner: list[Loop]) -> bool:
     """Whether neighbours in memory are inside the rows, and the rows are long enough for the threads of a warp."""
     outside = max((_walked(schedule, x, inner) for x in free), default=0)
-    long = [x for x in inner if (trip(schedule, x) or PIECE) >= WARP]
+    long = [x for x in inner if (most_iterations(schedule, x) or PIECE) >= WARP]
     if not long:
         runs = [run_through(schedule, s, [x for x in path(schedule.tree, s) if x in inner]) for s in ids]
-        long = [run[-1] for run in runs if prod(trip(schedule, x) or PIECE for x in run) >= WARP]
+        long = [run[-1] for run in runs if prod(most_iterations(schedule, x) or PIECE for x in run) >= WARP]
     best = max((score(schedule, x) for x in long), default=0)
-    rows = prod(trip(schedule, x) or PIECE for x in free)
+    rows = prod(most_iterations(schedule, x) or PIECE for x in free)
     return bool(long) and (best > 0 >= outside or rows < FEW_ROWS)
 
 
@@ -153,7 +155,7 @@ def threads_inside(schedule: Schedule, statement: str, most: int) -> Schedule:
         return schedule
     loops = path(schedule.tree, statement)
     cut = max((i + 1 for i, x in enumerate(loops) if is_block(x.kind)), default=0)
-    inner = [x for x in loops[cut:] if x.kind == "serial" and trip(schedule, x) != 1]
+    inner = [x for x in loops[cut:] if x.kind == "serial" and most_iterations(schedule, x) != 1]
     for loop in sorted(inner, key=lambda x: (-score(schedule, x), -inner.index(x))):
         if parallel(schedule, statement, loop.name):
             after = _divided(schedule, statement, loop, most)
@@ -179,7 +181,7 @@ def _reduced(schedule: Schedule, statement: str, loop: Loop) -> bool:
 
 def _divided(schedule: Schedule, statement: str, loop: Loop, most: int) -> Schedule | None:
     """Neighbouring iterations on neighbouring threads, each of which goes through the row in strides."""
-    count, name = trip(schedule, loop), spelled(schedule, statement, loop.name)
+    count, name = most_iterations(schedule, loop), spelled(schedule, statement, loop.name)
     if count is not None and count <= most:
         return legal_after(schedule, bind(name, "thread.x"))
     cut = split(name, most)
@@ -189,7 +191,7 @@ def _divided(schedule: Schedule, statement: str, loop: Loop, most: int) -> Sched
 
 def _added_up(schedule: Schedule, statement: str, loop: Loop, inner: list[Loop], most: int) -> Schedule | None:
     """Every thread adds up part of a row; a tree of two levels adds up what the threads found."""
-    name, count = spelled(schedule, statement, loop.name), trip(schedule, loop)
+    name, count = spelled(schedule, statement, loop.name), most_iterations(schedule, loop)
     size = power(count, most, WARP)
     others = [spelled(schedule, statement, x.name) for x in inner if x is not loop]
     whole = count is not None and count <= size
@@ -216,7 +218,7 @@ def _tree(schedule: Schedule, made: list[str], size: int) -> Schedule:
     for statement in made:
         own, adding = schedule.program.statement(statement), _adding(schedule)
         parts = [x for x in path(schedule.tree, statement) if x.name in adding]
-        if own.kind == "update" and parts and trip(schedule, parts[-1]) == size:
+        if own.kind == "update" and parts and most_iterations(schedule, parts[-1]) == size:
             after = legal_after(schedule, vectorize(spelled(schedule, statement, parts[-1].name)))
             if after is not None and decide(f"{own.name}_shuffled", True, (True, False)):
                 schedule = after
@@ -235,15 +237,15 @@ def in_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: 
     updates = [s for s in ids if schedule.program.statement(s).kind == "update"]
     if not updates:
         return None
-    common = [x for x in around(schedule, ids) if x.name not in host]
+    common = [x for x in outer_loops_of(schedule, ids) if x.name not in host]
     for statement in updates:
         loops = [x for x in path(schedule.tree, statement) if x.name not in host]
         rows = [x for x in common if parallel(schedule, statement, x.name)]
         reduced = [x for x in loops if x not in rows and _reduced(schedule, statement, x)]
-        if not reduced or prod(trip(schedule, x) or PIECE for x in rows) >= FEW_ROWS:
+        if not reduced or prod(most_iterations(schedule, x) or PIECE for x in rows) >= FEW_ROWS:
             continue
-        inside = prod(trip(schedule, x) or PIECE for x in reduced[1:])
-        count = trip(schedule, reduced[0])
+        inside = prod(most_iterations(schedule, x) or PIECE for x in reduced[1:])
+        count = most_iterations(schedule, reduced[0])
         piece = max(1, decide(f"{name_of(schedule, ids)}_piece", PIECE, PIECES) // inside)
         if (count is not None and count < 2 * piece) or (count is None and reduced[0].name in _adding(schedule)):
             continue  # pieces of unknown number are not cut again: that would never end
@@ -258,7 +260,7 @@ def in_chosen_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str]) -
     """A reduction of the program in as many pieces as were chosen, each added up at once; unchanged with one piece."""
     for own in map(schedule.program.statement, ids):
         loop = _long_reduction(schedule, own.id, host) if own.kind == "update" else None
-        count = trip(schedule, loop) or 0 if loop is not None else 0
+        count = most_iterations(schedule, loop) or 0 if loop is not None else 0
         options = [n for n in SPLITS if count >= 2 * n]
         pieces = decide(f"{own.name}_split", 1, options) if options else 1
         if loop is not None and pieces > 1:

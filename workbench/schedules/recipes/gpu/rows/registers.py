@@ -18,7 +18,7 @@ from workbench.poly.programs.tree import Loop, path
 from workbench.poly.threads.grid import is_block, on_grid
 from workbench.poly.threads.thread_cells import in_registers
 from workbench.schedules.edit import own_loops
-from workbench.schedules.recipes.gpu.shared import WARP, kept, spelled
+from workbench.schedules.recipes.gpu.shared import WARP, spelled, stays_legal
 from workbench.schedules.recipes.staging import staged
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import bind, reorder, split, transform_layout
@@ -65,7 +65,7 @@ def _in_row(schedule: Schedule, array: str, home: str, threads: int) -> Schedule
         after = _divided(after, buffer, position, count, threads)
         tree = on_grid(after.tree)
         place = next(s for s in poly.storage_of(after.program, tree) if s.array.name == buffer)
-        return after if in_registers(after.program, tree, place) and kept(schedule, after) else None
+        return after if in_registers(after.program, tree, place) and stays_legal(schedule, after) else None
     except (ScheduleError, BudgetExceeded):
         return None
 
