@@ -147,7 +147,7 @@ class Guided(Searcher):
         places = np.array([self.space.index(points[n]) for n in order])
         worth = np.array([scores[n] for n in order])
         worth = (worth[-1] - worth) / max(worth[-1] - worth[0], 1e-9)
-        new = np.ones(places.shape, bool)
+        new: np.ndarray = np.ones(places.shape, bool)
         chosen: list[Point] = []
         for _ in range(min(count, len(order))):
             best = int(np.argmax(worth + NOVELTY * new.sum(axis=1) / max(1, new.shape[1])))
