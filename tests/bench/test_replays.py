@@ -13,7 +13,7 @@ from bench.tuning.replaying import FIRST, NEAR, Replay
 from bench.tuning.spaces import SPACES
 from tests.support import examples
 
-SEEDS = range(examples(quick=3, ci=5, full=20))
+SEEDS, SEARCHES = range(examples(quick=3, ci=5, full=20)), range(examples(quick=9, ci=15, full=20))
 
 
 @cache
@@ -23,7 +23,7 @@ def replay(name: str) -> Replay:
 
 def needed(name: str, *, transfer: bool = False) -> float:
     """Trials of the learned search until a point within 5 % of the optimum, the median of the seeds."""
-    return median(len(replay(name).search("xgb", seed, transfer=transfer)) for seed in SEEDS)
+    return median(len(replay(name).search("xgb", seed, transfer=transfer)) for seed in SEARCHES)
 
 
 def by_chance(name: str) -> int:

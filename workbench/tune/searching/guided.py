@@ -147,10 +147,11 @@ class Guided(Searcher):
         places = np.array([self.space.index(points[n]) for n in order])
         worth = np.array([scores[n] for n in order])
         worth = (worth[-1] - worth) / max(worth[-1] - worth[0], 1e-9)
-        new: np.ndarray = np.ones(places.shape, bool)
+        decisions = len(self.space.decisions)
+        new = np.ones((len(order), decisions), bool)
         chosen: list[Point] = []
         for _ in range(min(count, len(order))):
-            best = int(np.argmax(worth + NOVELTY * new.sum(axis=1) / max(1, new.shape[1])))
+            best = int(np.argmax(worth + NOVELTY * new.sum(axis=1) / max(1, decisions)))
             chosen.append(points[order[best]])
             new &= places != places[best]
             worth[best] = -np.inf
