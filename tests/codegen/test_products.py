@@ -169,9 +169,11 @@ def test_functions_of_old_records_are_read_as_loops(name, text, sizes):
 def test_halves_of_old_records_are_widened():
     """Every finite float16 and infinity, by the function that old records name, is what NumPy says."""
     op = wb.operator("def h(float16(M,K) A, float16(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }")
-    built = wb.build(wb.schedule(op, M=252, N=1, K=1) | wb.replace("C/m", "wb_widened_avx2_256_f16_f16"))
-    halves = np.arange(0, 1 << 16, 260, dtype=np.uint16)[:252].view(np.float16).reshape(252, 1)
-    np.testing.assert_array_equal(built(halves, np.ones((1, 1), np.float16)), halves.astype(np.float32))
+    schedule = wb.schedule(op, M=252, N=2, K=2) | wb.decompose_reduction("C")
+    built = wb.build(schedule | wb.replace("C/m", "wb_widened_avx2_256_f16_f16"))
+    halves = np.arange(0, 1 << 16, 260, dtype=np.uint16)[:252].view(np.float16)
+    found = built(np.stack([halves, np.zeros_like(halves)], axis=1), np.ones((2, 2), np.float16))
+    np.testing.assert_array_equal(found[:, 0], halves.astype(np.float32))
 
 
 def test_other_names_are_unknown():

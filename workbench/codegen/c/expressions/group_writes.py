@@ -67,7 +67,7 @@ def _word(lanes: Lanes, write: Write, kernel: LaneInstruction, read: Read) -> st
     if step != own.count:
         return None
     if wide:
-        return _pairs(lanes, read.dtype, place)
+        return _pairs(lanes, kernel, read.dtype, place)
     words = f"*(const int32_t *)&{place}"
     return lanes.first(INT32, words) if lanes.lane.limit is not None else (
         f"*(const {values.helpers.type(INT32, lanes.lane.count)}_u *)&{place}"
@@ -83,11 +83,12 @@ def _pair(lanes: Lanes, dtype: DType) -> str:
     return lanes.values.helpers.text(name, f"WB_INLINE int32_t {name}(const {dtype.c_name} *p) {{\n{text}}}\n")
 
 
-def _pairs(lanes: Lanes, dtype: DType, place: str) -> str:
+def _pairs(lanes: Lanes, kernel: LaneInstruction, dtype: DType, place: str) -> str:
     """A vector of words of two bytes each, or of those that there are."""
     count, helpers = lanes.lane.count, lanes.values.helpers
     vector = helpers.type(INT32, count)
     name, early = f"{vector}_of_{dtype.name}", lanes.lane.limit is not None
+    helpers.text(kernel.header, kernel.header)
     helpers.text(name, _WIDENING.format(name=name, c=dtype.c_name, bytes=2 * count, wide=4 * count, vector=vector))
     if not early:
         return f"{name}(&{place})"
@@ -108,7 +109,7 @@ WB_INLINE {vector} {name}(const {c} *p) {{
 _FIRST = """\
 WB_INLINE {vector} {name}_first(const {c} *p, int64_t words) {{
     {c} first[{bytes}] = {{0}};
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && (defined(_IMMINTRIN_H_INCLUDED) || defined(__IMMINTRIN_H))
     const unsigned there = (1u << (words < {half} ? words : {half})) - 1;
     _mm{short}_storeu_si{bits}((__m{bits}i *)first, _mm{short}_maskz_loadu_epi16(there, p));
 #else

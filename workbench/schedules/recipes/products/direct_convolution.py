@@ -4,6 +4,10 @@ Windows overlap, so the picture cannot be packed without copying its cells many 
 as registers are wide.  Filters can: they are copied into panels in which the cells that meet the same pixel are
 neighbours, and a register tile is some pixels of a row times a vector of filters (Georganas et al. 2018, Zhang et al.
 2018).  Pixels are only ever broadcast, so strides, dilations and short rows cost nothing.
+
+Small and thin products of 8- and 16-bit numbers go this way, too.  Functions in C did them once; on a Zen 4 these
+schedules take a quarter of their time to all of it, but for pictures of three channels (3 x 64 x 64 to 32: 1.1 in bytes
+and bfloat16) and numbers of filters that leave a few over (37 filters: 1.05 in bfloat16, 1.2 in float16).
 """
 
 from __future__ import annotations
