@@ -175,3 +175,10 @@ def workspace_bytes(schedule: wb.Schedule) -> int:
     found = wb.generate(schedule, "c").signature.workspace
     assert isinstance(found, Const)
     return int(found.value)
+
+
+def test_both_nests_of_a_sweep_are_divided_among_threads():
+    """One that computes is no less work than one that copies."""
+    schedule = default_schedule(wb.lower(wb.ops.jacobi_2d, N=512, M=512, steps=20), Target(vector_bits=512, cores=2))
+    parallel = [str(step) for step in schedule.trace if step.name == "parallelize"]
+    assert parallel == ["parallelize('A/i')", "parallelize('B/i')", "parallelize('A.1/i')"]

@@ -6,6 +6,7 @@ from math import prod
 
 from workbench import poly
 from workbench.lang.expr import Binary, Const, Expr, Index, index_names
+from workbench.poly.programs.accumulating import contribution
 from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Sequence, Tree, loops, path, statements
@@ -66,15 +67,17 @@ def _inside(schedule: Schedule, nest: Band, target: Target) -> Schedule:
 def worthwhile(program: Program, nest: Tree, target: Target, regions: int = SMALL) -> bool:
     """Whether the nest surely or possibly has work for several threads: so many times what waking them takes.
 
-    Of products in lanes half a vector takes a turn at most, which counts where threads are woken again and again.
+    Of sums of products in lanes half a vector takes a turn at most: it counts where threads are woken again and again.
     """
     total = 0
     for s in statements(nest):
         walked = {d for loop in path(nest, s) for d in index_names(loop.row(s))}
-        trips = [trip for d, trip in structure(program, s).trips if d in walked]
+        shape = structure(program, s)
+        trips = [trip for d, trip in shape.trips if d in walked]
         if None in trips:
             return True
-        in_lanes = path(nest, s)[-1].kind == "vector" and multiplies(program.statement(s))
+        sums = contribution(shape.statement) is not None and multiplies(shape.statement)
+        in_lanes = sums and path(nest, s)[-1].kind == "vector"
         share = target.lanes(32) // 2 if regions >= ENTERED and in_lanes else 1
         total += prod(trip or 0 for trip in trips) // max(1, share)
     return total >= regions * target.costs.turns_a_region
