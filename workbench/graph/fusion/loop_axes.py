@@ -146,16 +146,20 @@ def _is_injective(op: Operator, sizes: Sizes, tensor: str) -> bool:
 
 
 def _meets_once(relation: str, known: Sizes) -> bool:
-    return not occurs(_meets_twice(relation), known)
+    return _is_injective_always(relation) or (bool(known) and not occurs(_meets_twice(relation), known))
+
+
+@lru_cache(maxsize=4096)
+@isl.guarded
+def _is_injective_always(relation: str) -> bool:
+    return bool(isl.parse_map(relation).is_injective())
 
 
 @lru_cache(maxsize=4096)
 @isl.guarded
 def _meets_twice(relation: str) -> str:
-    """The sizes at which two instances meet one cell (isl text; nothing for none)."""
+    """The sizes at which two instances meet one cell (isl text)."""
     touched = isl.parse_map(relation)
-    if touched.is_injective():
-        return ""
     twice = touched.apply_range(touched.reverse())
     return isl.text_of(twice.subtract(twice.identity(twice.get_space())).params().coalesce())
 
@@ -225,8 +229,22 @@ def _sizes_of(relation: str) -> str:
 
 def _equal(relation: str, source: tuple[str, ...], target: tuple[str, ...], known: Sizes = ()) -> Pairs:
     """The dimensions that are equal in every pair of a relation."""
+    if not known:
+        return _equal_always(relation, source, target)
     differing = _differing(relation, len(source), len(target))
     return frozenset((source[i], target[j]) for (i, j), sizes in differing.items() if not occurs(sizes, known))
+
+
+@lru_cache(maxsize=4096)
+@isl.guarded
+def _equal_always(relation: str, source: tuple[str, ...], target: tuple[str, ...]) -> Pairs:
+    pairs = isl.parse_map(relation)
+    return frozenset(
+        (a, b)
+        for i, a in enumerate(source)
+        for j, b in enumerate(target)
+        if pairs.is_subset(pairs.equate(isl.dim.in_, i, isl.dim.out, j))
+    )
 
 
 @lru_cache(maxsize=4096)
