@@ -85,3 +85,14 @@ def test_an_array_as_large_as_a_gpu_allows(bytes_):
     schedule = wb.schedule(op, N=3, M=bytes_ // 4) | wb.stage("A", "i") | wb.bind("i", "thread.x")
     A = np.arange(3 * (bytes_ // 4), dtype=np.float32).reshape(3, -1)
     np.testing.assert_array_equal(wb.build(schedule, target="cuda-on-cpu")(A), A[:, ::-1])
+
+
+@pytest.mark.parametrize("threads", [2, 32, 64])
+def test_threads_that_add_to_cells_of_their_own_are_no_sum_over_threads(threads):
+    """A buffer of which each thread keeps its own cell, in a loop of threads alone: a barrier stands around it."""
+    op = wb.operator("def columns(int32(L,K) X) -> (y) { y(k) +=! X(l,k) }")
+    schedule = wb.schedule(op, L=3, K=2 * threads) | wb.stage("y", "k") | wb.barrier("y", inside="l")
+    schedule = schedule | wb.tile({"y.init/k": threads}) | wb.bind("y.init/k_o", "block.x")
+    schedule = schedule | wb.bind("y.init/k_i", "thread.x")
+    X = np.arange(6 * threads, dtype=np.int32).reshape(3, -1)
+    np.testing.assert_array_equal(build_on_cpu(wb.generate(schedule, "cuda"))(X), X.sum(0))

@@ -88,6 +88,7 @@ def private(kernel: KernelNest, _: Grid) -> KernelNest:
     return replace(
         kernel, nest=dropped(kernel.nest, found), arrays={**kernel.arrays, **less}, registers=tuple(found),
         places={**kernel.places, **dict.fromkeys(found, "thread")},
+        extents=replace(kernel.extents, own=frozenset(found)),
     )  # fmt: skip
 
 

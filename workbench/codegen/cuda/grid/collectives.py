@@ -29,7 +29,7 @@ WORDS = {"+": "sum", "*": "product", "min": "min", "max": "max"}
 
 
 def collective(nest: Nest, extents: Extents, kind: str) -> tuple[For, Write] | None:
-    """The loop of this kind and its write, if all threads of a block are to add up one value each."""
+    """The loop of this kind and its write, if all threads of a block are to add up one value each into one cell."""
     if not isinstance(nest, For) or nest.kind != kind or nest.step != 1 or constant(nest.lower) != 0:
         return None
     count, write = constant(nest.upper), only(nest.body)
@@ -37,7 +37,8 @@ def collective(nest: Nest, extents: Extents, kind: str) -> tuple[For, Write] | N
         return None
     fits = extents.block == (count, 1, 1) and (count % WARP == 0 or (1 < count < WARP and count & (count - 1) == 0))
     cell = write.cells[0]
-    return (nest, write) if fits and cell.dtype.name in TYPES and independent(cell, nest.variable) else None
+    one = independent(cell, nest.variable) and cell.array not in extents.own
+    return (nest, write) if fits and one and cell.dtype.name in TYPES else None
 
 
 def vector_loops_on_threads(nest: Nest, extents: Extents, inside: bool = False) -> Nest:

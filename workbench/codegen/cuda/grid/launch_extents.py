@@ -32,7 +32,7 @@ class Extents:
 
     Loops are known by `head`.  `exact` are the block loops whose iterations are just the blocks of their axis;
     `fitting` the thread loops with at most as many iterations as the block has threads along their axis, `full` those
-    with just as many.
+    with just as many.  `own` are arrays of which each thread has one for itself, without the numbers of the thread.
     """
 
     grid: tuple[Amount, Amount, Amount] = (1, 1, 1)
@@ -40,6 +40,7 @@ class Extents:
     exact: frozenset[Head] = frozenset()
     fitting: frozenset[Head] = frozenset()
     full: frozenset[Head] = frozenset()
+    own: frozenset[str] = frozenset()
 
 
 def extents_of(nest: Nest, host: frozenset[str], target: Target, name: str) -> Extents:
