@@ -31,12 +31,12 @@ export function cameOf(timing: Timing, told?: string): { time: string; factors: 
   };
 }
 
-/** One line, for the head of the panel; threads that are the same for all are said once. */
+/** One line, for the head of the panel; threads that are the same for all are said once, before it. */
 export function line(timing: Timing): string {
   const others = [timing.naive, timing.numpy].filter((value) => value !== null);
   const once = timing.seconds !== null && others.length > 0 && others.every(({ threads }) => threads > 0 && threads === timing.threads);
   const { time, factors } = cameOf(timing, once ? '' : undefined);
-  return [time, ...factors, ...(once ? [`${numberOf(timing.threads, 'thread')} each`] : [])].join(' · ');
+  return (once ? `${numberOf(timing.threads, 'thread')}: ` : '') + [time, ...factors].join(' · ');
 }
 
 /** What was measured at a place of the history. */
