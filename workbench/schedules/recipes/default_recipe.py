@@ -49,6 +49,12 @@ def has_several_sums(schedule: Schedule) -> bool:
     return len(sums(schedule)) > 1
 
 
+def has_short_operands(schedule: Schedule) -> bool:
+    """Whether something is read that has at most 16 bits."""
+    values = (r for s in schedule.program.statements for r in reads(*s.values))
+    return any(r.dtype.bits <= 16 for r in values)
+
+
 def has_sums_beside_others(schedule: Schedule) -> bool:
     """Whether sums may share their rows with other statements."""
     return len(schedule.program.statements) > 2 and bool(sums(schedule))
@@ -108,7 +114,7 @@ EACH = ("statement", "target")
 # Each sum in the first way that changes it.
 WAYS = (
     Row("instructions", "products.integer_products:instructed", "the machine has an instruction for such products",
-        takes=EACH),
+        has_short_operands, takes=EACH),
     Row("windows", "products.direct_convolution:convolved", "filters are packed, pictures are read where they are",
         takes=EACH),
     Row("packing", "products.packing:packed", "panels of both operands lie as registers read them",
@@ -220,5 +226,7 @@ def _way(row: Row, schedule: Schedule, statement: str, machine: Target, judged: 
 
     One verdict at the end is cheaper where all is well.
     """
+    if not row.applies(schedule):
+        return schedule
     after = row(schedule, statement=statement, target=machine)
     return after if after is schedule or not judged or after.verdict else schedule
