@@ -163,7 +163,10 @@ def deferred(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No garbage collection meanwhile: what an import makes stays, and looking through it is a tenth of a start."""
+    """No garbage collection meanwhile: what an import or a pass over a model makes stays.
+
+    Looking through it is a tenth of a start.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:

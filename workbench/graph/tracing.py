@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import ModelError, shown
+from workbench.face import uncollected
 from workbench.graph.terms.nodes import ATOMS, Array
 from workbench.graph.terms.walking import postorder
 from workbench.records import record
@@ -63,7 +64,8 @@ def after_passes(model: Model, step: Any) -> Model:
     """
     for single in single_passes(step):
         start = perf_counter()
-        after = single.apply(model)
+        with uncollected():
+            after = single.apply(model)
         took = perf_counter() - start
         if not isinstance(after, type(model)):
             raise ModelError(f"a pass gives a model, but {single}.apply gave {shown(after)}")

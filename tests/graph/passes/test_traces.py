@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 
 import numpy as np
@@ -29,6 +30,21 @@ def test_a_trace_says_what_each_pass_did():
     assert after.start is before
     assert before.trace == ()
     assert before.history == "no pass was applied"
+
+
+def test_garbage_is_collected_again_after_a_pass_that_fails():
+    seen = []
+
+    class Failing:
+        def apply(self, model):
+            seen.append(gc.isenabled())
+            raise ModelError("no")
+
+    assert gc.isenabled()
+    with pytest.raises(ModelError, match="no"):
+        wb.model(TEXT) | Failing()
+    assert seen == [False]
+    assert gc.isenabled()
 
 
 def test_the_trace_of_fusion_says_why_calls_stayed_apart():

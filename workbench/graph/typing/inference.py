@@ -36,7 +36,8 @@ from workbench.graph.text.cursor import unknown_word
 from workbench.graph.typing.annotations import check_annotation
 from workbench.graph.typing.exhaustiveness import missing
 from workbench.graph.typing.functions import Entered, enter, leave
-from workbench.graph.typing.operator_calls import operator_call, operator_type
+from workbench.graph.typing.known_calls import operator_call
+from workbench.graph.typing.operator_calls import operator_type
 from workbench.graph.typing.patterns import bind_anything, bind_pattern, constructor_type
 from workbench.graph.typing.schemes import instance
 from workbench.graph.typing.state import State, described

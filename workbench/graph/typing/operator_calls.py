@@ -23,7 +23,7 @@ from workbench.wording import number_of
 _FLOATS = frozenset(CLASSES["floats"])
 
 
-def operator_call(state: State, node: Call, op: Operator, arguments: tuple[Type, ...]) -> Type:
+def inferred_call(state: State, node: Call, op: Operator, arguments: tuple[Type, ...]) -> Type:
     """The type of a call of an operator; a problem is noted for arguments that do not fit."""
     found = signature(op)
     meaning = _meaning(state, found)

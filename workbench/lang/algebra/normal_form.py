@@ -199,6 +199,8 @@ def simplify(expr: Expr, dtype: DType = INT64) -> Expr:
     >>> simplify(Binary("+", Binary("-", n, Const(1, INT32), INT32), Const(1, INT32), INT32), INT32) == n
     True
     """
+    if isinstance(expr, Size | Index) and expr.dtype == dtype and dtype.kind == "int":
+        return expr
     return expression(polynomial(expr), dtype)
 
 

@@ -93,10 +93,10 @@ class Polynomial:
 
     def only_atom(self) -> Expr | None:
         """The atom it is, if it is one and nothing else."""
-        match tuple(self.terms):
-            case (((part,), 1),):
-                return part
-        return None
+        if len(self.coefficients) != 1:
+            return None
+        ((monomial, x),) = self.coefficients.items()
+        return monomial[0] if x == 1 and len(monomial) == 1 else None
 
 
 ZERO = Polynomial({})
@@ -171,6 +171,8 @@ def expression(form: Polynomial, dtype: DType = INT64) -> Expr:
     """
     if (value := form.constant) is not None:
         return Const(value, dtype)
+    if (alone := form.only_atom()) is not None:
+        return _typed(alone, dtype)
     varying = [(monomial, x) for monomial, x in form.terms if monomial]
     fixed = sum(x for monomial, x in form.terms if not monomial)
     ordered = [term for term in varying if term[1] > 0] + [term for term in varying if term[1] < 0]

@@ -49,7 +49,7 @@ def _open_terms(form: Polynomial, ranges: dict[str, Interval], sign: Sign) -> tu
     """One step of elimination: an opaque term, else the innermost index; and whether all was done."""
     for monomial, coefficient in form.terms:
         for part in monomial:
-            if not isinstance(part, Index) and index_names(part) & ranges.keys():
+            if not isinstance(part, Index | Size) and index_names(part) & ranges.keys():
                 return _replace_opaque(form, monomial, coefficient, part, ranges, sign), False
     present = form.indices & ranges.keys()
     if not present:

@@ -13,6 +13,7 @@ from workbench.lang.expr import (
     Binary,
     Const,
     Expr,
+    Index,
     Read,
     Select,
     Size,
@@ -174,6 +175,8 @@ def _check_reads(context: Context, draft: Draft, inference: Inference) -> None:
         if guarded or state.role != "input" or state.box is None:
             continue
         for subscript, (lower, upper) in zip(read.subscripts, state.box, strict=True):
+            if isinstance(subscript, Index) and inference.solved.get(subscript.name) == Interval(lower, upper):
+                continue  # from end to end, and ranges are not empty
             form = polynomial(subscript) if is_plain(subscript) else None
             low = form and lowest(form, inference.solved, facts.sign)
             high = form and highest(form, inference.solved, facts.sign)

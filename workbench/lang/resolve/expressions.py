@@ -86,6 +86,8 @@ class ExprResolver:
 
     def resolve(self, term: Term) -> Expr:
         """The typed expression; literals that nothing decided are still WEAK."""
+        if isinstance(term, Name | Literal):  # what a let stands for was looked through when it was resolved
+            return self._resolve(term)
         check_depth(term)
         expr = self._resolve(term)
         check_resolved_depth(expr, term.span)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
-from itertools import count
 
-from workbench.errors import OperatorError
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.algebra.polynomial import Polynomial
-from workbench.lang.definitions import Refused, assembled, attempted, operators
+from workbench.lang.definitions import Refused
 from workbench.lang.derived.text.source import Source
 from workbench.lang.derived.text.spelling import natural, with_casts
+from workbench.lang.derived.text.trimming import attempted_without, ranges_of, spare_ranges, without
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Binary, Cast, Const, Expr, Read
 from workbench.lang.operator import For, Monoid, Operator, Promise, Range, Statement, Step, Tensor
-from workbench.lang.printing.printer import print_unit, surface, type_name
+from workbench.lang.printing.printer import surface, type_name
 from workbench.lang.syntax.syntax import (
     Assign,
     Clause,
@@ -35,10 +33,6 @@ from workbench.lang.syntax.syntax import (
 from workbench.lang.syntax.terms import Apply, Infix, Name, Prefix, Term, Ternary
 from workbench.lang.unify import WEAK, unify
 from workbench.records import record
-
-_LOOP = re.compile(r" *(for |\}$)")
-_LINE = re.compile(r"^line (\d+), column", re.MULTILINE)
-Trimmed = frozenset[tuple[int, str]]
 
 
 @record
@@ -62,6 +56,10 @@ class Derived:
     annotated: frozenset[str] = frozenset()
     kind: str | None = "floats"
 
+    def statements(self) -> list[Statement]:
+        """The statements of its body, in textual order."""
+        return [statement for statement, _ in _all(self.body)]
+
     @cached_property
     def unit(self) -> Unit:
         """The program as the parser reads it, with every range."""
@@ -69,97 +67,30 @@ class Derived:
 
     def operator(self) -> Operator:
         """The text read again, with ranges that the language infers by itself left out."""
-        whole = _read(self, frozenset())
-        spare = _spare_ranges(self, whole)
-        return replace(_read(self, spare) if spare else whole, doc=self.doc)
+        spare = spare_ranges(self)
+        return replace(without(self, spare) if spare else self.whole, doc=self.doc)
 
+    @cached_property
+    def whole(self) -> Operator:
+        """The text read again, with every range."""
+        return without(self, frozenset())
 
     def briefly(self) -> Operator | None:
         """The text without any range, read again; None where the language infers others than the program has.
 
         That takes one reading where `operator` takes several.
         """
-        statements = [statement for statement, _ in _all(self.body)]
-        every = frozenset((at, r.index) for at, s in enumerate(statements) for r in s.ranges if r.kind != "sequential")
-        found = _attempted(self, every)
+        found = attempted_without(self, ranges_of(self))
         if isinstance(found, Refused):
             return None
-        same = [_bounds(a) == _bounds(b) for a, b in zip(statements, found.statements(), strict=True)]
+        pairs = zip(self.statements(), found.statements(), strict=True)
+        same = [_bounds(a) == _bounds(b) for a, b in pairs]
         return replace(found, doc=self.doc) if all(same) else None
 
 
 def _bounds(statement: Statement) -> list[tuple[str, Polynomial, Polynomial]]:
     ranges = sorted(statement.ranges, key=lambda each: each.index)
     return [(each.index, polynomial(each.lower), polynomial(each.upper)) for each in ranges]
-
-
-def _read(derived: Derived, trimmed: Trimmed) -> Operator:
-    unit = _without(derived.unit, trimmed)
-    return assembled(unit, derived.name, print_unit(unit))
-
-
-def _attempted(derived: Derived, trimmed: Trimmed) -> Operator | Refused:
-    """The text read again, or the statements in which there are problems."""
-    unit = _without(derived.unit, trimmed)
-    text = print_unit(unit)
-    found = attempted(unit, derived.name, text)
-    if not isinstance(found, Refused) or found.statements is not None:
-        return found
-    try:
-        return operators(text)[derived.name]
-    except OperatorError as error:
-        return Refused(frozenset(_complained_of(str(error), text, derived.name)))
-
-
-def _without(unit: Unit, trimmed: Trimmed) -> Unit:
-    """The unit without these ranges."""
-    numbers = count()
-
-    def shortened(step: StepNode) -> StepNode:
-        if isinstance(step, ForStep):
-            return replace(step, body=tuple(map(shortened, step.body)))
-        assert isinstance(step, Assign)
-        at = next(numbers)
-        kept = tuple(c for c in step.clauses if isinstance(c, RangeClause) and (at, c.index.name) not in trimmed)
-        return replace(step, clauses=kept)
-
-    *others, define = unit.items
-    assert isinstance(define, Define)
-    return Unit((*others, replace(define, body=tuple(map(shortened, define.body)))))
-
-
-def _spare_ranges(derived: Derived, whole: Operator) -> Trimmed:
-    """(statement, index) of the ranges that are found without being written."""
-    statements = list(whole.statements())
-    every = {(at, r.index) for at, s in enumerate(statements) for r in s.ranges if r.kind != "sequential"}
-    while every:
-        found = _differing(derived, whole, frozenset(every))
-        if not found:
-            return frozenset(every)
-        every = {(at, index) for at, index in every if at not in found}
-    return frozenset()
-
-
-def _differing(derived: Derived, whole: Operator, trimmed: Trimmed) -> set[int]:
-    """Statements that mean something else, or nothing, without these ranges."""
-    shorter = _attempted(derived, trimmed)
-    if isinstance(shorter, Refused):
-        every = {at for at, _ in trimmed}
-        return every.intersection(shorter.statements or ()) or every
-    pairs = enumerate(zip(whole.statements(), shorter.statements(), strict=True))
-    found = {at for at, (a, b) in pairs if a != b}
-    changed = shorter.tensors != whole.tensors or shorter.conditions != whole.conditions
-    return found or (set(range(len(list(whole.statements())))) if changed else set())
-
-
-def _complained_of(message: str, text: str, name: str) -> set[int]:
-    """The statements in whose lines an error message sees problems: each stands on a line of its own."""
-    lines = text.splitlines()
-    first = next(at for at, line in enumerate(lines) if line.startswith((f"def {name}(", f"def {name}<")))
-    numbers = (at for at, line in enumerate(lines) if at > first and not _LOOP.match(line))
-    places = {line: statement for statement, line in enumerate(numbers)}
-    named = {int(found) - 1 for found in _LINE.findall(message)}
-    return {places[line] for line in named if line in places}
 
 
 class _Writer:
