@@ -20,7 +20,7 @@ from tests.export.test_c_operators import ODD, results
 from tests.small_sizes import small_sizes
 from workbench.errors import WorkbenchError
 from workbench.export.dispatch import LEVELS
-from workbench.export.ort.signature import inputs_of, outputs_of
+from workbench.export.ort.signature import node_inputs, outputs_of
 
 ort = pytest.importorskip("onnxruntime", reason="install onnxruntime: nothing here runs models")
 onnx = pytest.importorskip("onnx", reason="install onnx: nothing here writes models")
@@ -96,8 +96,8 @@ def test_arrays_may_begin_at_any_multiple_of_an_element(name, by, tmp_path):
     running = session(found.model, found.library, threads=2)
     binding = running.io_binding()
     given, known = arguments(op, sizes), expected(op, sizes)
-    kept = {port.name: shifted(np.asarray(given[port.of], port.dtype.numpy), by) for port in inputs_of(own)}
-    for port in inputs_of(own):
+    kept = {port.name: shifted(np.asarray(given[port.of], port.dtype.numpy), by) for port in node_inputs(own)}
+    for port in node_inputs(own):
         binding.bind_ortvalue_input(port.name, ort.OrtValue.ortvalue_from_numpy(kept[port.name]))
     results = {port.of: shifted(np.zeros(known[port.of].shape, np.float32), by) for port in outputs_of(own)}
     for port in outputs_of(own):

@@ -12,6 +12,7 @@ import pytest
 import workbench as wb
 from tests.support import ROOT
 from workbench.errors import WorkbenchError
+from workbench.tune.trials import TIED
 
 TEXT = "def widest(float(N,M) A) -> (w) { w(n) max=! fabs(A(n,m)) }"
 SIZES = {"N": 20, "M": 30}
@@ -58,7 +59,7 @@ def test_a_study_of_another_machine_is_all_there(lines, tmp_path, searcher):
     assert "Model 7" in str(study)
     assert "7 threads" in str(study)
     measured = [trial for trial in study.trials if trial.measured]
-    assert study.best_trial is min(measured, key=lambda trial: trial.seconds)
+    assert study.best_trial.seconds <= TIED * min(trial.seconds for trial in measured)
     assert study.best.verdict
     assert study.schedule(0) == study.default
     searched = [trial for trial in study.trials if trial.source == "search"]

@@ -16,7 +16,7 @@ from workbench.graph.engines.regions.blocks import Block, blocks_of
 from workbench.graph.engines.regions.by_rules import by_rules
 from workbench.graph.engines.regions.contests import contest, division_alone
 from workbench.graph.engines.regions.measuring import Measuring, dispatch_seconds, host_call
-from workbench.graph.engines.regions.measuring import examples as arrays_of
+from workbench.graph.engines.regions.measuring import example_arrays as arrays_of
 from workbench.graph.engines.regions.taking import taken
 from workbench.graph.evaluation.values import same
 from workbench.lang.oracle.evaluation import evaluate as oracle

@@ -60,7 +60,7 @@ def test_what_waits_for_another_does_not_run_beside_it():
 
 
 def test_an_index_out_of_range_is_named_where_calls_run_beside_one_another(monkeypatch):
-    monkeypatch.setattr("workbench.graph.running.programs.side_by_side", everything)
+    monkeypatch.setattr("workbench.graph.running.programs.parallel_groups", everything)
     given = wb.model(RECURRENT + """
     fn main(x: float32[9, 4], at: int32[3], be: int32[3]) { added(picked(x, at), picked(x, be)) }
     """)
@@ -79,7 +79,7 @@ def everything(recording, shares, threads, region_seconds):
 
 
 def test_random_graphs_compute_the_same_with_all_levels_side_by_side(monkeypatch):
-    monkeypatch.setattr("workbench.graph.running.programs.side_by_side", everything)
+    monkeypatch.setattr("workbench.graph.running.programs.parallel_groups", everything)
     random = np.random.default_rng(1)
     for _ in range(4):
         names, lines = ["x", "y"], []

@@ -24,7 +24,7 @@ def kernel():
 
 @pytest.fixture
 def read_wrongly(monkeypatch):
-    monkeypatch.setattr(values, "comparison", signed)
+    monkeypatch.setattr(values, "unwrapped_comparison", signed)
 
 
 def test_verify_runs_the_text_itself_and_finds_a_program_that_means_something_else(read_wrongly):

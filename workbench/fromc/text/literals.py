@@ -32,7 +32,7 @@ ESCAPES = {"n": 10, "t": 9, "0": 0, "\\": 92, "'": 39, '"': 34, "r": 13, "a": 7,
 def c_literal(text: str) -> Const | None:
     """A number as C writes it.
 
-    >>> literal("0x10u"), literal("1.5f")
+    >>> c_literal("0x10u"), c_literal("1.5f")
     (Const(value=16, dtype=DType(name='uint32', ...)), Const(value=1.5, dtype=DType(name='float32', ...)))
     """
     lower = text.lower()

@@ -49,7 +49,7 @@ TYPE_NAMES = (*(words[0] for words in WORDS if len(words) == 1 and words[0].ends
 def c_element_type(words: list[str]) -> DType | None:
     """The element type that some words of C name, None if there is none here.
 
-    >>> str(element_type(["unsigned", "int"])), element_type(["long", "double"])
+    >>> str(c_element_type(["unsigned", "int"])), c_element_type(["long", "double"])
     ('uint32', None)
     """
     kept = sorted(words)

@@ -20,7 +20,7 @@ def at_sizes(size: Bytes, sizes: Mapping[str, int]) -> int:
     """The number of bytes at these sizes; WorkbenchError for a name without a value.
 
     >>> from workbench.lang.algebra.polynomial import atom
-    >>> at(atom(Size("N")) * 4 + 8, {"N": 3})
+    >>> at_sizes(atom(Size("N")) * 4 + 8, {"N": 3})
     20
     """
     return size if isinstance(size, int) else byte_bounds(size, {name: (n, n) for name, n in sizes.items()})[0]
@@ -30,7 +30,7 @@ def byte_bounds(size: Bytes, bounds: Bounds) -> Span:
     """Numbers that the size is never below and never above; both are taken if every name occurs once.
 
     >>> from workbench.lang.algebra.polynomial import atom
-    >>> span(atom(Size("N")) * -4 + 8, {"N": (1, 3)})
+    >>> byte_bounds(atom(Size("N")) * -4 + 8, {"N": (1, 3)})
     (-4, 4)
     """
     if isinstance(size, int):

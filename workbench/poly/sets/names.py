@@ -37,7 +37,7 @@ def from_isl(name: str) -> str:
 def user_text(text: str) -> str:
     """A text of isl's with the user's names.
 
-    >>> said("mod_ >= 0 and c0_ < N")
+    >>> user_text("mod_ >= 0 and c0_ < N")
     'mod >= 0 and c0 < N'
     """
     return WORD.sub(lambda m: from_isl(m[0]), text)

@@ -72,7 +72,7 @@ def _allowed(program: Program, statement: str, array: str, sizes: tuple[tuple[st
 def statement_parts(source: str) -> list[Part]:
     """The statements of a text: what stands below a comment that names one, to its semicolon or closing brace.
 
-    >>> parts("  /* C: C(m) = A(m) */\\n  C[m] =\\n      A[m];\\n  D[m] = 0;")
+    >>> statement_parts("  /* C: C(m) = A(m) */\\n  C[m] =\\n      A[m];\\n  D[m] = 0;")
     [Part(statement='C', first=2, last=3)]
     """
     lines = source.split("\n")

@@ -48,7 +48,7 @@ def product(expr: Expr) -> Product:
     >>> from workbench.lang.dtypes import FLOAT64
     >>> from workbench.lang.printing.printer import show
     >>> x, y = Read("x", (), FLOAT64), Read("y", (), FLOAT64)
-    >>> show(product(negated(over(times(x, literal(2)), y))).expr())
+    >>> show(product(negative(over(times(x, float_literal(2)), y))).expr())
     '-2.0 * x / y'
     """
     above: list[Expr] = []

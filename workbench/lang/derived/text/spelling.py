@@ -67,7 +67,7 @@ def with_casts(expr: Expr) -> Expr:
     >>> from workbench.lang.dtypes import FLOAT64
     >>> from workbench.lang.printing.printer import show
     >>> x = Read("x", (), FLOAT64)
-    >>> show(spelled(Binary("/", x, Cast(Size("N"), FLOAT64), FLOAT64)))
+    >>> show(with_casts(Binary("/", x, Cast(Size("N"), FLOAT64), FLOAT64)))
     'x / N'
     """
     match expr:

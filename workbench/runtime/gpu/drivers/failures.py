@@ -87,7 +87,7 @@ _STARTING = ("cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain")
 def error_code(said: str) -> str:
     """The code that CUDA's words stand for.
 
-    >>> code_of("out of memory"), code_of("an illegal memory access was encountered - kernel x")
+    >>> error_code("out of memory"), error_code("an illegal memory access was encountered - kernel x")
     ('CUDA_ERROR_OUT_OF_MEMORY', 'CUDA_ERROR_ILLEGAL_ADDRESS')
     """
     found = [code for code, (words, _, _) in FAILURES.items() if said.startswith(words)]

@@ -150,7 +150,7 @@ def _packed(values: Sequence[Value]) -> bytes:
     """The parameters of a kernel one after another, each aligned to its size, as CUDA lays them out.
 
     >>> import ctypes
-    >>> packed([ctypes.c_uint16(7), ctypes.c_uint64(9)]).hex()
+    >>> _packed([ctypes.c_uint16(7), ctypes.c_uint64(9)]).hex()
     '07000000000000000900000000000000'
     """
     kinds = "".join(value._type_ for value in values)

@@ -111,7 +111,7 @@ def affine_rows(maps: Mapping[str, Any]) -> AffineRows:
 def _written(matrix: Any) -> str:
     """A matrix as a map of indices: a row for each loop, a column for each dim, perhaps one for a constant.
 
-    >>> written([[1, 0], [2, 1]]), written([[1, 0, 3], [0, -1, 0]])
+    >>> _written([[1, 0], [2, 1]]), _written([[1, 0, 3], [0, -1, 0]])
     ('(i0, i1) -> (i0, 2 * i0 + i1)', '(i0, i1) -> (i0 + 3, -1 * i1)')
     """
     rows = [list(row) if hasattr(row, "__iter__") else [] for row in matrix] if hasattr(matrix, "__iter__") else []

@@ -127,7 +127,7 @@ def _arrays(found: Footprints, row: LoopRow, scale: LogScale, top: float) -> lis
 def _apart(places: list[float], gap: float) -> list[float]:
     """Rising places moved as little as it takes to keep a gap: clusters spread around their middle.
 
-    >>> apart([1.0, 10.0, 10.0, 30.0], 4.0)
+    >>> _apart([1.0, 10.0, 10.0, 30.0], 4.0)
     [1.0, 8.0, 12.0, 30.0]
     """
     clusters: list[list[float]] = []
