@@ -223,10 +223,11 @@ export interface Preview {
   tree: TreeNode[];
 }
 
-/** What the default mapping to a GPU would make of everything, in so many steps. */
+/** What the default mapping to a GPU would make of everything, in so many steps; `note`: what one thread must do. */
 export interface Mapped {
   text: string;
   count: number;
+  note: string;
   preview: Preview;
 }
 

@@ -64,10 +64,11 @@ class Preview(TypedDict):
 
 
 class Mapped(TypedDict):
-    """What the default mapping to a GPU would make of everything, in so many steps."""
+    """What the default mapping to a GPU would make of everything, in so many steps; `note`: what one thread must do."""
 
     text: str
     count: int
+    note: str
     preview: Preview
 
 
