@@ -20,7 +20,8 @@ class Dialect:
     `writer` makes a kernel of a schedule, `recipe` a schedule of a program, `bound` binds what a schedule left unbound;
     `builder` makes a callable of a kernel, "" where the workbench writes text only.  `spelling` says what the language
     has for barriers, indices, memory spaces, qualifiers, atomics and the head of a kernel; `parallel` are the
-    constructs that a parallel loop may become.  `warps`: instructions of NVIDIA's warps are at hand.  `words` are
+    constructs that a parallel loop may become.  `warps`: instructions of NVIDIA's warps are at hand;
+    `atomic_bits` has the narrowest element that many threads may update.  `words` are
     coloured as keywords in the panel, `types` as types; `label` is the dialect's name there.
     """
 
@@ -35,6 +36,7 @@ class Dialect:
     vector_bits: int = 32
     parallel: tuple[str, ...] = ()
     warps: bool = False
+    atomic_bits: int = 8
     words: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
 
@@ -74,7 +76,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             "opencl", "OpenCL", GPU_WRITER, GPU_RECIPE, ALL_BOUND, spelling="workbench.codegen.opencl:OPENCL",
-            words=OPENCL_WORDS, types=("uchar", "ushort", "uint", "ulong"),
+            atomic_bits=32, words=OPENCL_WORDS, types=("uchar", "ushort", "uint", "ulong"),
         ),
     )
 }  # fmt: skip

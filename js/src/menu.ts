@@ -99,11 +99,12 @@ export class LoopMenu {
     return [...this.list.querySelectorAll<HTMLElement>('[role=menuitem]')];
   }
 
-  private fill({ steps, more }: MenuData): void {
+  private fill({ steps, more, unmodelled }: MenuData): void {
     const now = document.activeElement as HTMLElement | null;
     const focused = now && this.list.contains(now) ? now.dataset.text : undefined;
     this.list.replaceChildren(...steps.map((choice) => this.row(choice)));
-    this.note.textContent = more ? 'looking further …' : steps.length ? 'gains are modelled: measure to know' : 'nothing may be done here';
+    const known = unmodelled || 'gains are modelled: measure to know';
+    this.note.textContent = more ? 'looking further …' : steps.length ? known : 'nothing may be done here';
     if (focused !== undefined)
       this.items()
         .find((item) => item.dataset.text === focused)

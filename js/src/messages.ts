@@ -177,19 +177,21 @@ export type Cost = [nodes: LoopTraffic[], touches: number[]];
 
 export type Action = 'pause' | 'resume' | 'stop';
 
-/** A step that may come next, or may not. */
+/** A step that may come next, or may not, or of which that is not known: the question took too long. */
 export interface Offer {
   text: string;
   kind: string;
   step: Step;
   legal: boolean;
+  known: boolean;
   reason: string;
 }
 
-/** The next steps, and the loops too short for any block; empty until asked for. */
+/** The next steps, kinds not all looked at (`left`), and loops too short for any block; empty until asked for. */
 export interface Offers {
   steps?: Offer[];
   complete?: boolean;
+  left?: string[];
   short?: string[];
 }
 
@@ -223,10 +225,11 @@ export interface Preview {
   tree: TreeNode[];
 }
 
-/** What the default mapping to a GPU would make of everything, in so many steps. */
+/** What the default mapping to a GPU would make of everything, in so many steps; `note`: what one thread must do. */
 export interface Mapped {
   text: string;
   count: number;
+  note: string;
   preview: Preview;
 }
 
@@ -254,11 +257,14 @@ export interface BlockSizes {
   sizes: [number, string][];
 }
 
-/** What may be done at a loop or a statement, as far as it was looked at. */
+/** What may be done at a loop or a statement, as far as it was looked at; `unmodelled` says why no gain is known,
+    `complete` whether every step was looked at. */
 export interface MenuData {
   steps: Choice[];
   blocks: BlockSizes[];
   more: boolean;
+  complete: boolean;
+  unmodelled: string;
 }
 
 /** A cell of a map: a step, or the schedule as it is. */
@@ -675,6 +681,7 @@ export interface Questions {
   redo: { with: Record<string, never>; result: null };
   go: { with: { place: number }; result: null };
   offer: { with: { kinds?: string[]; seconds?: number; part?: number }; result: More };
+  again: { with: { step: Step }; result: Offer | null };
   preview: { with: { step: Step }; result: Preview };
   gpu: { with: { do: string }; result: Mapped | null };
   gesture: { with: { name: string; given: Record<string, unknown> }; result: null };

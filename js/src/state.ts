@@ -261,9 +261,11 @@ export class State {
     const found = await this.answer('gpu', { do: 'preview' });
     if (!found) return;
     const text = found.count > 3 ? `${numberOf(found.count, 'step')}: ${found.text.slice(0, 60)} …` : found.text;
+    const note = found.note && `; ${found.note}`;
     this.look(found.preview, text, 'CUDA', async () => {
-      if (await this.ask('gpu', { do: 'apply' })) this.say(`mapped to a GPU in ${numberOf(found.count, 'step')}`);
+      if (await this.ask('gpu', { do: 'apply' })) this.say(`mapped to a GPU in ${numberOf(found.count, 'step')}${note}`);
     });
+    if (note) this.say(`${text}: ${found.preview.verdict}, shown and not taken${note}`);
   }
 
   private look(found: Preview, text: string, language: Compared['language'], take: Compared['take']): void {

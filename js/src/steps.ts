@@ -20,10 +20,25 @@ export function listed(kinds: Iterable<string>): string[] {
 }
 
 /** What stands beside the head of the best steps: only one thing at a time is said to be looked for. */
-export function standing(asked: boolean, looked: boolean, found: number): string {
+export function standing(asked: boolean, looked: Looked | null, found: number): string {
+  if (looked?.unmodelled) return `${looked.unmodelled}: measure, or look below`;
   if (found) return 'modelled';
   if (!asked) return ''; // the list below says that it asks
-  return looked ? `by the model no step gains ${100 * WORTH} %: measure, or look below` : 'looking for what gains most …';
+  if (!looked) return 'looking for what gains most …';
+  const of = looked.complete ? '' : ' of those looked at in time';
+  return `by the model no step${of} gains ${100 * WORTH} %: measure, or look below`;
+}
+
+/** What the model has looked at: all steps or some, or why none. */
+export type Looked = Pick<MenuData, 'complete' | 'unmodelled'>;
+
+/** How many steps of a kind there are: `6 legal, 1 refused, 1 not known`; of a list that is not all looked at, so far. */
+export function tally(offers: Pick<Offer, 'legal' | 'known'>[], open: boolean): string {
+  const legal = offers.filter((offer) => offer.legal).length;
+  const unknown = offers.filter((offer) => !offer.known).length;
+  const refused = offers.length - legal - unknown;
+  const others = [refused ? `${refused} refused` : '', unknown ? `${unknown} not known` : ''].filter(Boolean);
+  return [others.length ? `${legal} legal` : `${legal}`, ...others].join(', ') + (open ? ' so far' : '');
 }
 
 const NAMED = 3;
@@ -66,7 +81,7 @@ export class StepsPane {
     if (this.shown !== this.schedule) {
       this.costs.clear();
       this.started = null;
-      this.looked = false;
+      this.looked = null;
       this.choices = [];
     }
     this.shown = this.schedule;
@@ -90,7 +105,7 @@ export class StepsPane {
     }
     this.started = schedule;
     this.choices = [];
-    this.looked = false;
+    this.looked = null;
     this.showStart();
     let found: MenuData | undefined;
     do {
@@ -101,10 +116,10 @@ export class StepsPane {
       }
     } while (found.more);
     this.choices = best(found.steps, MOST);
-    this.looked = true;
+    this.looked = found;
     this.showStart();
   }
-  private looked = false;
+  private looked: Looked | null = null;
 
   private showStart(): void {
     const naive = !this.state.past.steps.length;
@@ -184,8 +199,9 @@ export class StepsPane {
   }
 
   private group(kind: string, offers: Offer[], open: boolean): HTMLElement {
-    const legal = offers.filter((offer) => offer.legal).length;
-    const count = h('span', { class: 'soft' }, ` ${legal}${offers.length > legal ? ` legal, ${offers.length - legal} refused` : ''}`);
+    const left = this.state.offers.left ?? [];
+    const title = left.includes(kind) ? 'there was no time to look at all of them: the button below looks further' : undefined;
+    const count = h('span', { class: 'soft', title }, ` ${tally(offers, left.includes(kind))}`);
     return h(
       'details',
       {
@@ -201,7 +217,37 @@ export class StepsPane {
     );
   }
 
+  /** A step that was not judged in time: no refusal, and it may be asked about again. */
+  private unknown(offer: Offer): HTMLElement {
+    const again = () => void this.again(offer);
+    const asking = this.judging.has(offer.text);
+    return h(
+      'div',
+      { class: 'offer unknown' },
+      button(offer.text, again, {
+        'data-legal': 'unknown',
+        title: `not known to be legal: ${offer.reason}`,
+        'aria-label': `${offer.text}: not known to be legal, ask again`,
+        disabled: asking,
+      }),
+      h('small', {}, asking ? 'looking at it again …' : 'not judged in time '),
+      asking ? null : button('ask again with more time', again, { class: 'again', title: offer.reason }),
+    );
+  }
+  private readonly judging = new Set<string>();
+
+  private async again(offer: Offer): Promise<void> {
+    if (this.judging.has(offer.text)) return;
+    this.judging.add(offer.text);
+    this.fill();
+    const found = await this.state.answer('again', { step: offer.step }, true);
+    this.judging.delete(offer.text);
+    if (found) this.state.say(`${offer.text}: ${found.legal ? 'legal' : found.known ? `refused, ${found.reason}` : 'still not known'}`);
+    this.fill();
+  }
+
   private offer(offer: Offer): HTMLElement {
+    if (!offer.known) return this.unknown(offer);
     return h(
       'div',
       { class: `offer${offer.legal ? '' : ' illegal'}` },

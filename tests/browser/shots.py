@@ -25,7 +25,7 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 WORKING = "document.querySelector('.wbp').matches('.busy')"
 # What one may begin with is known, or that nothing gains.
 BEGIN = """document.querySelector('.wbp .begin-with')
-    || document.querySelector('.wbp .start')?.textContent.includes('no step gains')"""
+    || document.querySelector('.wbp .start')?.textContent.includes('measure, or look below')"""
 # The panel where somebody who reads it has it: at the top of what the notebook shows, nothing under the mouse.
 LOOKED_AT = """(async () => {
     window.jupyterapp.shell.collapseLeft?.();

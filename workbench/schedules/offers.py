@@ -30,6 +30,11 @@ class Offer:
     verdict: Verdict
 
     @property
+    def known(self) -> bool:
+        """Whether the question was answered, and not stopped by a clock or a budget."""
+        return self.verdict.outcome != "unknown"
+
+    @property
     def reason(self) -> str:
         """Why the step is not offered; empty for a legal one."""
         return "" if self.verdict else self.verdict.explain()
@@ -40,10 +45,13 @@ class Offer:
 
 @record
 class NextSteps:
-    """Offers, the legal ones first; `complete` is False when the time or the limit ended the list."""
+    """Offers, the legal ones first; `complete` is False when the time or the limit ended the list, `left` are the
+    kinds of step of which some were not looked at.
+    """
 
     offers: tuple[Offer, ...]
     complete: bool
+    left: tuple[str, ...] = ()
 
     @property
     def legal(self) -> tuple[Transform, ...]:
@@ -55,6 +63,11 @@ class NextSteps:
         """The steps that may not be taken (or are not known to), with the reasons."""
         return tuple(offer for offer in self.offers if not offer.verdict)
 
+    @property
+    def unknown(self) -> tuple[Offer, ...]:
+        """Those of the refused that nobody knows about: the question took too long."""
+        return tuple(offer for offer in self.offers if not offer.known)
+
     def __iter__(self) -> Iterator[Offer]:
         return iter(self.offers)
 
@@ -63,8 +76,10 @@ class NextSteps:
 
     def __str__(self) -> str:
         lines = [f"may come next ({len(self.legal)})", *(f"  {step}" for step in self.legal)]
-        if self.refused:
-            lines += [f"may not ({len(self.refused)})", *(f"  {offer}" for offer in self.refused)]
+        illegal = [offer for offer in self.refused if offer.known]
+        for words, offers in (("may not", illegal), ("not known in the time there was", self.unknown)):
+            if offers:
+                lines += [f"{words} ({len(offers)})", *(f"  {offer}" for offer in offers)]
         if not self.complete:
             lines.append("not all were looked at: give more seconds= or a larger limit=, or name the steps with only=")
         return "\n".join(lines)
@@ -93,7 +108,7 @@ class Gathering:
         kinds = _kinds(only)
         self.schedule, self._left, self._limit = schedule, seconds, limit
         self._found: dict[Transform, Verdict] = {}
-        self._ended, self._spent = True, dict.fromkeys(kinds, 0.0)
+        self._failed, self._spent = list[str](), dict.fromkeys(kinds, 0.0)
         self._choices = {name: Transform.known[name].choices(schedule) for name in kinds}
 
     @property
@@ -106,8 +121,9 @@ class Gathering:
         """What was found so far."""
         order = list(Transform.known)
         ranked = sorted(self._found, key=lambda step: (not self._found[step], order.index(step.name)))
-        complete = self._ended and not self._spent and self._left > 0
-        return NextSteps(tuple(Offer(step, self._found[step]) for step in ranked), complete)
+        left = (*self._failed, *self._spent)
+        offers = tuple(Offer(step, self._found[step]) for step in ranked)
+        return NextSteps(offers, not left and self._left > 0, left)
 
     def advance(self, seconds: float) -> None:
         """Look at steps for about so long.
@@ -126,7 +142,7 @@ class Gathering:
             self._spent[name] += took
             if not isinstance(step, Transform):
                 del self._spent[name]
-                self._ended = self._ended and step is None
+                self._failed += [] if step is None else [name]
 
 
 def _kinds(only: Iterable[str] | None) -> list[str]:

@@ -81,7 +81,11 @@ class Schedule:
         """The verdict on this schedule after a step, and no exception: its `reason` says why a step does not fit."""
         step = as_step(step)
         try:
-            return step.on(self).verdict
+            after = step.on(self)
+            found = after.verdict
+            if found.outcome == "unknown":
+                vars(after).pop("verdict", None)  # who asks again with more time is answered anew
+            return found
         except BudgetExceeded as error:
             return Verdict("unknown", (), self.program, self.tree, str(error))
         except ScheduleError as error:

@@ -128,6 +128,26 @@ def test_a_kernel_without_an_operator_cannot_be_verified() -> None:
         verify(adder(), numbers(16), numbers(16), 1.0)
 
 
+MEETING = {
+    "a scatter": (
+        "def f(float(N,D) X, int32(N) idx, int32 V) -> (float(V,D) G) where in_range(idx, 0, V) "
+        "{ G(idx(n),d) +=! X(n,d) }", dict(N=300, D=20, V=9), 300,
+    ),
+    "remainders": ("def f(float(N) X) -> (float(7) G) { G(n % 7) +=! X(n) }", dict(N=400), 400),
+    "windows": (
+        "def f(float(H) X, float(KH) K) -> (float(H+KH-1) G) { G(h+kh) +=! X(h) where kh in 0:KH }",
+        dict(H=40, KH=3), 3,
+    ),
+    "one cell": ("def f(float(N,M) X) -> (float(N,2*N) G) { G(n,2*n) +=! X(n,m) }", dict(N=40, M=3), 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MEETING)
+def test_depth_counts_what_may_meet_in_a_cell(name: str) -> None:
+    text, sizes, terms = MEETING[name]
+    assert depths(wb.operator(text), sizes)["G"] == Depth(terms)
+
+
 def test_depth_counts_the_roundings() -> None:
     a, b = numbers(4, 30), numbers(30, 5)
     op = wb.operator(MATMUL)

@@ -172,3 +172,12 @@ def test_the_loops_too_short_for_a_block_are_told_with_the_steps():
 def test_a_map_has_no_tile_longer_than_its_loop():
     found = grid(wb.schedule(WINDOW, T=1, D=6), "tile", "S", "d", "t")
     assert (found.columns, found.rows) == (("1", "2", "4"), ("1",))
+
+
+def test_a_menu_says_where_no_model_has_looked():
+    assert (shown(MATMUL)["complete"], shown(MATMUL)["unmodelled"]) == (True, "")
+    bound = wb.schedule(wb.ops.matmul, M=64, N=64, K=64) | wb.bind("C/m", "block.x")
+    assert shown(bound)["unmodelled"] == "gains on a GPU are not modelled"
+    begun = Menu(MATMUL, TARGET)
+    begun.advance(0.0)
+    assert not menu_payload(begun)["complete"]

@@ -115,3 +115,9 @@ def test_everything_else_is_answered_while_a_mapping_is_looked_for(naive, monkey
 def test_an_unknown_action_lists_the_known_ones(naive):
     with pytest.raises(WorkbenchError, match="preview, apply"):
         on_gpu(wb.panel(naive), "look")  # type: ignore[arg-type]
+
+
+def test_what_one_thread_must_do_is_said_before_it_is_taken(naive):
+    scan = wb.schedule(wb.operator("def f(float(N) X) -> (float(N) Y) { Y(n+1) = Y(n) * X(n) where n in 0:N-1 }"), N=9)
+    assert (on_gpu(wb.panel(scan), "preview") or {})["note"] == "one thread goes through all of n for Y"
+    assert (on_gpu(wb.panel(naive), "preview") or {})["note"] == ""

@@ -13,8 +13,12 @@ from tests.viz.panels.values import SCHEDULES, schedule
 from workbench import poly
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError
 from workbench.poly.programs.tree import loops, path
+from workbench.poly.sets import isl
+from workbench.schedules import NextSteps
+from workbench.schedules.offers import Offer
 from workbench.schedules.transform import from_json
 from workbench.viz.panels import History, Panel
+from workbench.viz.panels.offering import judged_again, offers_payload
 
 FORMULAS = (
     "matmul",
@@ -361,3 +365,26 @@ def test_the_picture_is_sent_before_the_code(monkeypatch):
     assert {"tree", "past"} <= sent[0]
     assert "code" not in sent[0]
     assert "code" in sent[1]
+
+
+def test_a_step_that_was_not_judged_in_time_is_not_known_and_may_be_asked_about_again():
+    text = "def nobody_asked(float(M,N) A) -> (B, C) { B(i,j) = A(i,j) C(i) +=! B(i,j) }"
+    panel, step = wb.panel(wb.schedule(wb.operator(text), M=7, N=9)), wb.interchange("B/i", "j")
+    with isl.deadline(-1.0):
+        stopped = NextSteps((Offer(step, panel.schedule.can(step)),), False, ("tile",))
+    assert "not known in the time there was (1)" in str(stopped)
+    assert "may not" not in str(stopped)
+    panel.offers = dict(offers_payload(stopped))
+    assert [(o["legal"], o["known"]) for o in panel.offers["steps"]] == [(False, False)]
+    assert panel.offers["left"] == ["tile"]
+    found = judged_again(panel, step.to_json())
+    assert found is not None
+    assert (found["legal"], found["known"]) == (True, True)
+    assert panel.offers["steps"] == [found]
+
+
+def test_kinds_that_were_not_all_looked_at_are_named():
+    first = wb.next_steps(wb.schedule(wb.ops.matmul), seconds=60.0, limit=3)
+    assert first.left
+    assert not first.complete
+    assert wb.next_steps(wb.schedule(wb.ops.matmul), only="interchange", seconds=60.0).left == ()

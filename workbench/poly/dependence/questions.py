@@ -13,13 +13,15 @@ from workbench.poly.programs.program import Dependence, Program
 from workbench.poly.programs.tree import Band, Loop, Tree, loops, path, statements
 from workbench.poly.sets import isl
 from workbench.poly.sets.names import to_isl
+from workbench.poly.time.concurrency import atomic_statements
 from workbench.poly.time.timemap import compare, instance, prefix
 
 
 def can_parallelize(program: Program, tree: Tree, loop_name: str) -> bool:
     """May the iterations of the loop (every loop of that name) run at once?
 
-    No dependence, reductions included, may connect two different iterations under equal outer loops.
+    No dependence, reductions included, may connect two different iterations under equal outer loops; atomic updates
+    may meet.
     `"C.init/m"` means the loop `m` around statement `C.init`.
     """
     return all(
@@ -59,9 +61,11 @@ def statement_id(program: Program, name: str) -> str:
 @lru_cache(maxsize=4096)
 @isl.guarded
 def _carries_nothing(program: Program, tree: Tree, loop: Loop, *, reductions: bool) -> bool:
-    below = dict(loop.rows)
+    below, met = dict(loop.rows), atomic_statements(tree)
     for d in dependences(program):
-        if d.source not in below or d.target not in below or (d.kind == "reduction" and not reductions):
+        if d.source not in below or d.target not in below:
+            continue
+        if d.kind == "reduction" and (not reductions or met.issuperset((d.source, d.target))):
             continue
         pairs = _equal_outside(program, tree, d, loop)
         if not pairs.is_empty() and not pairs.intersect(_compare(program, loop, d, "!=")).is_empty():

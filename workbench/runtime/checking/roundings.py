@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from math import prod
 
 import numpy as np
 
 from workbench.lang import fold
+from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Size, children, reads, walk
-from workbench.lang.operator import For, Operator, Range, Statement, Step, all_statements
+from workbench.lang.operator import For, IndexKind, Operator, Range, Statement, Step, all_statements
 from workbench.records import record
 from workbench.runtime.checking.magnitude import NotPolynomial
 
@@ -87,19 +89,19 @@ def _loop(op: Operator, loop: For, found: Depths, spans: Spans) -> None:
 
 
 def _statement(op: Operator, statement: Statement, found: Depths, spans: Spans) -> None:
-    extents = _extents(statement, spans)
+    terms = _terms(statement, spans)
     written = {target.tensor for target in statement.targets}
     for target, value in zip(statement.targets, statement.values, strict=True):
         name = target.tensor
         recurs = _recurs(statement, value)
         own = _depth(value, found)
         if op.tensors[name].dtype.is_float:
-            own = _combined(statement, own, extents["reduction"])
+            own = _combined(statement, own, terms)
         if op.tensors[name].dtype.is_half:
-            own += Depth(0, extents["reduction"])
+            own += Depth(0, terms)
         if recurs:
             _refuse_growing_degree([statement], written)
-            own = own * extents["free"]
+            own = own * _extent(statement, "free", spans)
         keeps = statement.reduction and not statement.initialise
         found[name] = found[name] + own if keeps else found[name] | own
 
@@ -163,15 +165,44 @@ def _reads(expr: Expr, tensors: set[str]) -> bool:
     return any(read.tensor in tensors for read in reads(expr))
 
 
-def _extents(statement: Statement, spans: Spans) -> dict[str, int]:
-    """Number of values that the indices of each kind take together, at most."""
-    spans = dict(spans)
-    extents = {"sequential": 1, "free": 1, "reduction": 1}
+def _counts(statement: Statement, spans: Spans) -> dict[str, int]:
+    """Number of values of each index, at most."""
+    spans, counts = dict(spans), {}
     for axis in statement.ranges:
         spans.setdefault(axis.index, _span(axis, spans))
         lowest, highest = spans[axis.index]
-        extents[axis.kind] *= max(1, highest - lowest + 1)
-    return extents
+        counts[axis.index] = max(1, highest - lowest + 1)
+    return counts
+
+
+def _extent(statement: Statement, kind: IndexKind, spans: Spans) -> int:
+    """Number of values that the indices of a kind take together, at most."""
+    counts = _counts(statement, spans)
+    return prod(counts[axis.index] for axis in statement.ranges if axis.kind == kind)
+
+
+def _terms(statement: Statement, spans: Spans) -> int:
+    """How many contributions one cell gets at most: of all values of the indices that do not follow from the cell.
+
+    Subscripts such as `h` or `h + kh` say what one of their indices is; one that reads (a scatter) says nothing.
+    """
+    if not statement.reduction:
+        return _extent(statement, "reduction", spans)
+    counts = _counts(statement, spans)
+    sums = [_linear_indices(e) for e in statement.targets[0].subscripts]
+    found = {axis.index for axis in statement.ranges if axis.kind == "sequential"}
+    for own in sums:
+        single = own if len(own) == 1 else {d for d in own & {*counts} if sum(d in other for other in sums) == 1}
+        found |= {max(single, key=lambda d: (counts.get(d, 1), d))} if single else set()
+    return prod(n for d, n in counts.items() if d not in found)
+
+
+def _linear_indices(subscript: Expr) -> set[str]:
+    """The indices that a sum of multiples of indices is made of; none where it is anything else."""
+    terms = [[a for a in atoms if not isinstance(a, Size)] for atoms, _ in polynomial(subscript).terms]
+    if any(len(atoms) > 1 or not all(isinstance(a, Index) for a in atoms) for atoms in terms):
+        return set()
+    return {a.name for atoms in terms for a in atoms if isinstance(a, Index)}
 
 
 def _span(axis: Range, spans: Spans) -> tuple[int, int]:

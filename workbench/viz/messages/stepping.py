@@ -13,20 +13,22 @@ Cost = Annotated[tuple[list[LoopTraffic], list[int]], "nodes, touches"]
 
 
 class Offer(TypedDict):
-    """A step that may come next, or may not."""
+    """A step that may come next, or may not, or of which that is not known: the question took too long."""
 
     text: str
     kind: str
     step: Step
     legal: bool
+    known: bool
     reason: str
 
 
 class Offers(TypedDict, total=False):
-    """The next steps, and the loops too short for any block; empty until asked for."""
+    """The next steps, kinds not all looked at (`left`), and loops too short for any block; empty until asked for."""
 
     steps: list[Offer]
     complete: bool
+    left: list[str]
     short: list[str]
 
 
@@ -64,10 +66,11 @@ class Preview(TypedDict):
 
 
 class Mapped(TypedDict):
-    """What the default mapping to a GPU would make of everything, in so many steps."""
+    """What the default mapping to a GPU would make of everything, in so many steps; `note`: what one thread must do."""
 
     text: str
     count: int
+    note: str
     preview: Preview
 
 
@@ -99,11 +102,15 @@ class BlockSizes(TypedDict):
 
 
 class MenuData(TypedDict):
-    """What may be done at a loop or a statement, as far as it was looked at."""
+    """What may be done at a loop or a statement, as far as it was looked at; `unmodelled` says why no gain is known,
+    `complete` whether every step was looked at.
+    """
 
     steps: list[Choice]
     blocks: list[BlockSizes]
     more: bool
+    complete: bool
+    unmodelled: str
 
 
 class Spot(TypedDict):

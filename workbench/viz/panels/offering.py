@@ -10,7 +10,8 @@ from workbench.errors import IllegalSchedule, WorkbenchError
 from workbench.poly.dependence.violations import Violation
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import path
-from workbench.schedules import NextSteps, Schedule, preview
+from workbench.poly.sets import isl
+from workbench.schedules import NextSteps, Schedule, offers, preview
 from workbench.schedules.legality import instance
 from workbench.schedules.offers import Gathering
 from workbench.schedules.steps.support.block_sizes import too_short
@@ -26,18 +27,33 @@ if TYPE_CHECKING:
 MOST_RED = 400
 LOOKING_SECONDS = 0.4  # for next steps, unless more is asked for
 MOST_SECONDS = 5.0
+AGAIN_SECONDS = 30.0  # for one step that was not judged in time
 
 
 def offers_payload(found: NextSteps, short: Sequence[str] = ()) -> Offers:
     """The steps that may come next, those that may not with the reason, and loops too short for any block."""
-    steps: list[Offer] = [
-        {
-            "text": str(offer.step), "kind": offer.step.name, "step": offer.step.to_json(),
-            "legal": bool(offer.verdict), "reason": offer.reason,
-        }
-        for offer in found
-    ]  # fmt: skip
-    return {"steps": steps, "complete": found.complete, "short": list(short)}
+    steps = [_offered(offer) for offer in found]
+    return {"steps": steps, "complete": found.complete, "left": list(found.left), "short": list(short)}
+
+
+def _offered(offer: offers.Offer) -> Offer:
+    return {
+        "text": str(offer.step), "kind": offer.step.name, "step": offer.step.to_json(),
+        "legal": bool(offer.verdict), "known": offer.known, "reason": offer.reason,
+    }  # fmt: skip
+
+
+def judged_again(panel: Panel, step: Step) -> Offer | None:
+    """One step of the list judged anew, with more time, and put in its place; None if the schedule changed."""
+    schedule, taken = panel.schedule, step_of(step)
+    with isl.deadline(AGAIN_SECONDS):
+        found = _offered(offers.Offer(taken, schedule.can(taken)))
+    with panel.lock:
+        if panel.schedule is not schedule:
+            return None
+        listed = [found if one["text"] == found["text"] else one for one in panel.offers.get("steps", [])]
+        panel.offers = {**panel.offers, "steps": listed}
+    return found
 
 
 def asked_offers(

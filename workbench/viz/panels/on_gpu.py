@@ -27,6 +27,13 @@ def mapped_to_gpu(schedule: Schedule) -> Schedule:
     return found
 
 
+def alone(schedule: Schedule) -> str:
+    """`one thread goes through all of n for count`, where the mapping found nothing better; else empty."""
+    from workbench.schedules.recipes.gpu.reasons import one_thread
+
+    return "; ".join(f"one thread goes through all of {' and '.join(x)} for {name}" for name, x in one_thread(schedule))
+
+
 def on_gpu(panel: Panel, do: Literal["preview", "apply"]) -> Mapped | None:
     """Show what the mapping makes of the schedule, or take it; called beside, as finding it takes seconds."""
     if do not in ("preview", "apply"):
@@ -37,7 +44,8 @@ def on_gpu(panel: Panel, do: Literal["preview", "apply"]) -> Mapped | None:
     after = panel.mapped[1]
     if do == "preview":
         own = [str(step) for step in after.trace[len(now.trace) :]]
-        return {"text": " | ".join(own), "count": len(own), "preview": panel.previewed(after, "CUDA")}
+        preview = panel.previewed(after, "CUDA")
+        return {"text": " | ".join(own), "count": len(own), "note": alone(after), "preview": preview}
     with panel.lock:
         if panel.schedule is not now:
             raise WorkbenchError("the schedule is another one by now: map that one")

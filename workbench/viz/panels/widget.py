@@ -29,7 +29,7 @@ from workbench.viz.panels.gestures import judged, step_for
 from workbench.viz.panels.history import History, Moment, history_payload
 from workbench.viz.panels.machines import machine_payload, machine_target
 from workbench.viz.panels.mapping import costs_payload, map_payload
-from workbench.viz.panels.offering import asked_offers, refusal_payload, step_of
+from workbench.viz.panels.offering import asked_offers, judged_again, refusal_payload, step_of
 from workbench.viz.panels.on_gpu import on_gpu
 from workbench.viz.panels.rewriting import checked_text, rewrite
 from workbench.viz.panels.selecting import checked_selection
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from workbench.viz.panels.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
-BESIDE = ("gpu", "still")  # questions that take long
+BESIDE = ("again", "gpu", "still")  # questions that take long
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
 
@@ -275,6 +275,7 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "redo": Panel.redo,
     "go": lambda panel, place: panel._go(panel.history.at(place)),
     "offer": asked_offers,
+    "again": judged_again,
     "preview": Panel._preview,
     "gpu": on_gpu,
     "gesture": lambda panel, name, given: panel.apply(step_for(panel.schedule, name, given)),

@@ -1,9 +1,9 @@
 """The default recipe for GPUs: chosen by structure and legality, never by an operator's name.
 
 Nests over the same ranges are fused; products are blocked and their operands staged in shared memory; transpositions
-go through a tile in shared memory; rows that are added up get a block of threads each; everything else is a grid of
-independent iterations.  What depends on what came before stays in a serial loop, outside of kernels or in a thread.
-The tables say which recipe does what, in their order.
+go through a tile in shared memory; rows that are added up get a block of threads each; scatters take turns at a cell
+by atomic updates; everything else is a grid of independent iterations.  What depends on what came before stays in a
+serial loop, outside of kernels or in a thread.  The tables say which recipe does what, in their order.
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ PRODUCTS = (
 
 # Each kernel in the first mapping that fits; a row gives None where it does not.
 MAPPINGS = (
+    Row("scattered", "gpu.scatters:scattered",
+        "updates of cells that data name: iterations at once, which take turns at a cell",
+        takes=("statements", "host", "target")),
     Row("transposed", "gpu.transposition:transposed",
         "tiles in shared memory: read along one loop, written along the other",
         takes=("statements", "host", "target")),

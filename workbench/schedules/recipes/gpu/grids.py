@@ -10,6 +10,7 @@ from workbench.lang.expr import Expr, Index, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.tree import Band, Loop
+from workbench.poly.time.concurrency import atomic_statements
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import at, find_loop
 from workbench.schedules.recipes.decisions import asked, decide
@@ -66,7 +67,7 @@ def gridded(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
         return _alone(schedule, first, free)
     names = [x.name for x in free if x is not lane]
     counts = {x.name: most_iterations(schedule, x) for x in free}
-    if len(ids) == 1 and len(loops) == len(free):
+    if len(ids) == 1 and len(loops) == len(free) and not atomic_statements(schedule.tree).issuperset(ids):
         width = _width(ordered, first, lane, counts)
         after = _in_vectors(ordered, first, names, lane, counts, target, width) if width > 1 else None
         if after is not None:

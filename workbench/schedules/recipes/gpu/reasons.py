@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from workbench import poly
 from workbench.errors import WorkbenchError
-from workbench.poly.programs.loop_names import plain
-from workbench.poly.programs.tree import LoopKind, loops
+from workbench.lang.expr import Const
+from workbench.poly.programs.loop_names import LoopName, plain
+from workbench.poly.programs.tree import LoopKind, loops, path
 from workbench.poly.threads.grid import is_thread, on_grid
 from workbench.poly.threads.warps import memory_of
 from workbench.poly.time.concurrency import is_block
@@ -48,7 +49,7 @@ def gpu_reason(schedule: Schedule, step: Transform) -> str | None:
     """Why one step is there; None for steps that mean on a GPU what they mean elsewhere."""
     match step:
         case Bind(loop, axis):
-            return _bound(plain(loop), axis)
+            return _bound(schedule, loop, axis)
         case Split():
             return _pieces(schedule, step)
         case Tile(sizes, _):
@@ -61,9 +62,12 @@ def gpu_reason(schedule: Schedule, step: Transform) -> str | None:
         case SplitReduction(loop):
             return f"iterations of {plain(loop)} add up at once, each for itself; what they found is added up then"
         case AddUnitLoop(statement):
-            return f"no loop around {statement} may run at once: one iteration that a kernel can have"
+            alone = dict(one_thread(schedule)).get(statement)
+            those = f"one thread goes through all of {' and '.join(alone or ())}"
+            through = those if alone else "one iteration that a kernel can have"
+            return f"no loop around {statement} may run at once: {through}"
         case Atomic(statement):
-            return f"threads that {statement} brings to one cell take turns there"
+            return _turns(schedule, statement)
         case Barrier(statement):
             return f"{statement} needs what other threads of the block wrote"
         case _:
@@ -97,7 +101,31 @@ def _inside(schedule: Schedule, step: Transform) -> str | None:
     return None
 
 
-def _bound(loop: str, axis: str) -> str:
+def one_thread(schedule: Schedule) -> list[tuple[str, tuple[str, ...]]]:
+    """(statement, its serial loops) wherever one thread of a kernel goes through loops alone."""
+    found = []
+    for own in schedule.program.statements:
+        around = path(schedule.tree, own.id)
+        bound = [x for x in around if is_block(x.kind) or is_thread(x.kind)]
+        if bound and all(isinstance(x.row(own.id), Const) for x in bound):
+            inside = tuple(x.name for x in around[around.index(bound[0]) :] if x not in bound)
+            found += [(own.name, inside)] if inside else []
+    return found
+
+
+def _turns(schedule: Schedule, statement: str) -> str:
+    own = next((s for s in schedule.program.statements if s.name == statement), None)
+    sums = own is not None and own.reduction in ("+", "*")
+    floats = sums and schedule.program.arrays[own.targets[0][0]].dtype.is_float
+    order = ": in an order that is open, so that sums may differ in their last bits from call to call" if floats else ""
+    return f"threads that {statement} brings to one cell take turns there{order}"
+
+
+def _bound(schedule: Schedule, name: str, axis: str) -> str:
+    loop, alone = plain(name), dict(one_thread(schedule)).get(LoopName(name).statement or "")
+    made = {step.made.loop for step in schedule.trace if isinstance(step, AddUnitLoop)}
+    if alone and loop in made:
+        return f"a kernel of one thread, as {' and '.join(alone)} must stay serial"
     if is_block(axis):  # type: ignore[arg-type]
         return f"iterations of {loop} do not depend on one another: each is a block of threads"
     if axis == "thread.x":

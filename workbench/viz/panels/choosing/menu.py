@@ -39,7 +39,7 @@ class Menu:
 
     def __init__(self, schedule: Schedule, target: Target, loop: str = "", statement: str = "") -> None:
         self.schedule, self.target, self.of = schedule, target, (loop, statement)
-        self.more = True
+        self.more, self._ended = True, False
         self._left = SECONDS
         self._base = with_sizes(schedule)[0]
         self._now = None if self._base is None else estimate(self._base, target)
@@ -61,6 +61,7 @@ class Menu:
                     found = gain(self._now, self._base, step) if verdict else Gain()
                     self._found[step] = Ranked(step, verdict, found)
             self._left -= time.monotonic() - start
+            self._ended = step is None
             self.more = step is not None and self._left > 0
 
     def _judged(self, step: Transform) -> Verdict:
@@ -68,6 +69,18 @@ class Menu:
             return self.schedule.can(step)
         except WorkbenchError as error:
             return Verdict("unknown", reason=str(error))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every step was looked at, and not only those for which there was time."""
+        return self._ended
+
+    @property
+    def unmodelled(self) -> str:
+        """Why no step's gain is known; empty where a model has looked."""
+        if self._now is None:
+            return "gains are not modelled: the open sizes could not be assumed"
+        return "gains on a GPU are not modelled" if self._now.on_gpu else ""
 
     @property
     def ranked(self) -> list[Ranked]:
@@ -95,6 +108,8 @@ def menu_payload(menu: Menu) -> MenuData:
         "steps": [_choice(found) for found in menu.ranked],
         "blocks": [_blocks(one) for one in menu.blocks],
         "more": menu.more,
+        "complete": menu.complete,
+        "unmodelled": menu.unmodelled,
     }
 
 
