@@ -4,6 +4,7 @@ import { button, h } from './dom';
 import { explained } from './glossary';
 import { bytes, moved } from './levels';
 import { WORTH, because, best, gained } from './menu';
+import { at } from './measuring';
 import type { Choice, Cost, MenuData, Offer } from './messages';
 import type { State } from './state';
 
@@ -20,10 +21,11 @@ export function listed(kinds: Iterable<string>): string[] {
 }
 
 /** What stands beside the head of the best steps: only one thing at a time is said to be looked for. */
-export function standing(asked: boolean, looked: boolean, found: number): string {
+export function standing(asked: boolean, looked: boolean, found: number, measured = false): string {
   if (found) return 'modelled';
   if (!asked) return ''; // the list below says that it asks
-  return looked ? `by the model no step gains ${100 * WORTH} %: measure, or look below` : 'looking for what gains most …';
+  if (!looked) return 'looking for what gains most …';
+  return `by the model no step gains ${100 * WORTH} %: ${measured ? '' : 'measure, or '}look below`;
 }
 
 const NAMED = 3;
@@ -118,7 +120,12 @@ export class StepsPane {
       ),
     );
     const head = h('b', {}, naive ? 'start here' : 'most to gain');
-    const words = standing(this.state.offers.steps !== undefined, this.looked, rows.length);
+    const words = standing(
+      this.state.offers.steps !== undefined,
+      this.looked,
+      rows.length,
+      at(this.state.measured, this.state.past.place) !== null,
+    );
     this.start.replaceChildren(head, h('span', { class: 'soft', title: MODELLED }, ` ${words}`), ...rows);
   }
 

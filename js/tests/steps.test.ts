@@ -7,6 +7,7 @@ test('only one thing at a time is said to be looked for', () => {
   assert.equal(standing(false, true, 0), '', 'also where a search of another schedule has ended');
   assert.equal(standing(true, false, 0), 'looking for what gains most …');
   assert.match(standing(true, true, 0), /^by the model no step gains 5 %/);
+  assert.equal(standing(true, true, 0, true), 'by the model no step gains 5 %: look below', 'what was measured need not be measured');
   assert.equal(standing(true, true, 2), 'modelled');
 });
 
