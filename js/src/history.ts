@@ -9,10 +9,10 @@ import type { State } from './state';
 const DEEPEST = 12; // indents
 const NEWEST = 4; // steps that stand above the script, one line each
 
-/** The newest steps with their numbers, the last first: what is seen however little room there is. */
-export function newest(steps: string[], most = NEWEST): [number, string][] {
+/** The newest steps with their numbers and what is worth knowing of them, the last first: seen however little room there is. */
+export function newest(steps: string[], remarks: string[] = [], most = NEWEST): [number, string, string][] {
   return steps
-    .map((step, n): [number, string] => [n + 1, step])
+    .map((step, n): [number, string, string] => [n + 1, step, remarks[n] ?? ''])
     .slice(-most)
     .reverse();
 }
@@ -49,9 +49,16 @@ export class HistoryPane {
 
   /** The newest steps by themselves, the last first. */
   private last(): HTMLElement {
-    const found = newest(this.state.past.steps);
+    const found = newest(this.state.past.steps, this.state.past.remarks);
     if (!found.length) return h('p', { class: 'last-step' }, 'no step was taken yet');
-    const line = ([nth, step]: [number, string]) => h('p', { class: 'last-step', title: step }, `step ${nth}: `, h('code', {}, step));
+    const line = ([nth, step, remark]: [number, string, string]) =>
+      h(
+        'p',
+        { class: 'last-step', title: [step, remark].filter(Boolean).join(': ') },
+        `step ${nth}: `,
+        h('code', {}, step),
+        remark ? h('span', { class: 'remark' }, ` ${remark}`) : null,
+      );
     return h('div', { class: 'last-steps', role: 'group', 'aria-label': 'the newest steps, the last first' }, ...found.map(line));
   }
 

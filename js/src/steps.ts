@@ -48,6 +48,7 @@ export class StepsPane {
   private started: string | null = null; // the schedule that beginnings were asked for
   private choices: Choice[] = [];
   private costs = new Map<string, Cost>(); // text of a step → traffic after it
+  private readonly remarks = new Map<string, string>(); // text of a step → what else is worth knowing of it
   private now: Cost = [[], []];
   private shown = '';
   private asking = false;
@@ -67,6 +68,7 @@ export class StepsPane {
   draw(): void {
     if (this.shown !== this.schedule) {
       this.costs.clear();
+      this.remarks.clear();
       this.started = null;
       this.looked = false;
       this.choices = [];
@@ -170,7 +172,10 @@ export class StepsPane {
       if (!found) break;
       if (shown !== this.shown) continue; // a step was taken meanwhile: its own offers are asked about
       this.now = found.now;
-      found.after.forEach((cost, i) => this.costs.set(wanted[i].text, cost));
+      found.after.forEach((cost, i) => {
+        this.costs.set(wanted[i].text, cost);
+        this.remarks.set(wanted[i].text, found.remarks[i]);
+      });
       this.price();
     }
     this.asking = false;
@@ -187,6 +192,9 @@ export class StepsPane {
       e.textContent = Number.isFinite(ratio) && Math.abs(ratio - 1) >= 0.01 ? `${ratio < 1 ? '▼' : '▲'} ${bytes(after)}` : '';
       e.title = Number.isFinite(after) ? `${bytes(after)} through L1, now ${bytes(now)} (estimated by boxes)` : '';
       e.classList.toggle('less', ratio < 1);
+    });
+    this.list.querySelectorAll<HTMLElement>('.remark').forEach((e) => {
+      e.textContent = this.remarks.get(e.dataset.of!) ?? '';
     });
   }
 
@@ -223,7 +231,7 @@ export class StepsPane {
         'aria-label': `preview ${offer.text}`,
         title: 'what it changes in the code',
       }),
-      offer.legal ? null : h('small', {}, offer.reason),
+      offer.legal ? h('small', { class: 'remark', 'data-of': offer.text }) : h('small', {}, offer.reason),
     );
   }
 }

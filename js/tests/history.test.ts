@@ -5,8 +5,8 @@ import { newest } from '../src/history';
 test('the newest steps stand first, each with its number', () => {
   assert.deepEqual(newest([]), []);
   assert.deepEqual(newest(['a', 'b']), [
-    [2, 'b'],
-    [1, 'a'],
+    [2, 'b', ''],
+    [1, 'a', ''],
   ]);
   const told = newest(['a', 'b', 'c', 'd', 'e', 'f']);
   assert.deepEqual(
@@ -14,4 +14,5 @@ test('the newest steps stand first, each with its number', () => {
     [6, 5, 4, 3],
   );
   assert.equal(told[0][1], 'f');
+  assert.deepEqual(newest(['a', 'b'], ['', 'sums in another order'])[0], [2, 'b', 'sums in another order']);
 });
