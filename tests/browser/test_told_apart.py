@@ -61,6 +61,7 @@ def test_of_a_crowd_the_statement_that_costs_most_is_drawn_and_the_others_are_on
     bench = Bench(browser, wb.panel(merged()))
     assert names(browser) == ["S"]
     assert "1 of 4 shown: it costs most" in texts(browser, ".wbp .shown-of")[0]
+    assert texts(browser, ".wbp .shown-of")[0].endswith("% of operations and accesses")
     browser.run("[...document.querySelectorAll('.wbp .nest-choice')].find((b) => b.textContent === 'U').click()")
     browser.until("document.querySelectorAll('.wbp .domain .chip').length === 1")
     assert names(browser) == ["U"]
@@ -156,5 +157,11 @@ def test_the_loops_of_a_product_and_the_last_step_are_seen_without_scrolling(siz
     bench.ask("panel.apply(wb.tile(m=32, n=64, k=16))")
     browser.until("document.querySelector('.wbp .last-step code')")
     assert texts(browser, ".wbp .last-step code")[0].startswith("tile(m=32, n=64, k=16)")
-    pane, line = browser.box(".wbp .history"), browser.box(".wbp .last-step")
+    for step in ("parallelize('m_o')", "vectorize('n_i')", "vectorize('C.init/n')"):
+        bench.ask(f"panel.apply(wb.{step})")
+    browser.until("document.querySelectorAll('.wbp .last-step').length === 4")
+    assert texts(browser, ".wbp .last-step code")[0] == "vectorize('C.init/n')"
+    row = "new Set([...document.querySelectorAll('.wbp .actions button')].map((e) => e.getBoundingClientRect().top)).size"
+    assert browser.run(row) == 1, "what one does with them stands in one row"
+    pane, line = browser.box(".wbp .history"), browser.box(".wbp .last-step:last-child")
     assert line["y"] + line["height"] <= pane["y"] + pane["height"]
