@@ -52,12 +52,19 @@ export function toggles(state: State, draw: () => void): HTMLElement[] {
           h(
             'details',
             { class: 'through', title: 'dependences are drawn of the arrays that are chosen', open: state.hiddenArrays.size > 0 },
-            h('summary', {}, `of ${arrays.length} arrays`),
+            h('summary', {}, `${arrays.length} arrays`),
             ...through,
           ),
         ]
       : arrays.length > 1
-        ? [h('span', { class: 'soft', title: 'dependences are drawn of the arrays that are chosen' }, 'of'), ...through]
+        ? [
+            h(
+              'span',
+              { class: 'group arrays', role: 'group', 'aria-label': 'arrays whose dependences are drawn' },
+              h('span', { class: 'soft', title: 'dependences are drawn of the arrays that are chosen' }, 'arrays:'),
+              ...through,
+            ),
+          ]
         : []),
   ];
 }

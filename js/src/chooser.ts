@@ -48,7 +48,11 @@ export class Chooser {
       'div',
       { class: 'nest-choices', role: 'group', 'aria-label': 'what is drawn, in the order it runs in' },
       ...(all.length > BUTTONS ? [this.list(all, now)] : this.buttons(all, now)),
-      h('span', { class: 'soft shown-of', title: 'work: operations and touches of memory' }, this.seen(all, now)),
+      h(
+        'span',
+        { class: 'soft shown-of', title: 'operations, and accesses to memory, of all instances at the sizes of the schedule' },
+        this.seen(all, now),
+      ),
     );
   }
 
@@ -86,8 +90,7 @@ export class Chooser {
   private seen(all: Choice[], now: string): string {
     const at = all.find(({ nest }) => keyOf(this.state.data, nest) === now);
     if (!at || at.whole) return '';
-    const most = at === costliest(all) ? ': it costs most' : '';
-    return `1 of ${all.filter(({ whole }) => !whole).length} shown${most}, ${percent(at.share)} of the work`;
+    return shareOf(at.share, all.filter(({ whole }) => !whole).length, at === costliest(all));
   }
 
   /** What is selected elsewhere and is not drawn takes the place of the one picture. */
@@ -121,6 +124,11 @@ export class Chooser {
   take(nest: Nest): void {
     this.only = keyOf(this.state.data, nest);
   }
+}
+
+/** What the one picture of several is of all, and in what that is counted. */
+export function shareOf(share: number, count: number, most: boolean): string {
+  return `1 of ${count} shown${most ? ': it costs most' : ''}, ${percent(share)} of operations and accesses`;
 }
 
 const percent = (share: number): string => (share > 0 && share < 0.01 ? 'under 1 %' : `${Math.round(100 * share)} %`);

@@ -18,6 +18,7 @@ import type { Nest, Statement } from './messages';
 
 const GAPS = 44; // pixels between the parts of the pane, and around them
 const HINTS = ['drag over the points of a tile', 'right-click a loop'];
+const MERGE = 'drag this name onto another nest to merge the two';
 const LEAVING = 700; // milliseconds to get from a button to its map
 const LOWEST = 150; // pixels of a picture in which something is seen
 const [NARROWEST, NARROWEST_TALK] = [172, 150]; // pixels of a nest beside others; in a talk without what one chooses with
@@ -127,9 +128,7 @@ export class DomainPane {
 
   /** What is drawn otherwise than it is; where that is long, its end is read where the mouse rests on it. */
   private note(): HTMLElement {
-    const { notes, nests } = this.state.data.domain;
-    const merge = nests.length > 1 ? ['drag the name of a nest onto another to merge them'] : [];
-    const words = [...notes, ...merge].join(' · ');
+    const words = this.state.data.domain.notes.join(' · ');
     return h('p', { class: 'note', title: words }, words);
   }
 
@@ -320,6 +319,7 @@ export class DomainPane {
   private names(nest: Nest): HTMLElement {
     const { data } = this.state;
     const many = nest.statements.length > CROWD;
+    const tips = data.domain.nests.length > 1 ? [MERGE] : [];
     const chips = nest.statements.map((n) => {
       const own = data.domain.statements[n];
       return h(
@@ -327,7 +327,7 @@ export class DomainPane {
         {
           class: `chip ${role(own.number)}`,
           draggable: 'true',
-          title: many ? `${own.name}(${own.dims.join(', ')}): ${own.does}` : own.does,
+          title: [`${many ? `${own.name}(${own.dims.join(', ')}): ` : ''}${own.does}`, ...tips].join('\n'),
           'data-statement': own.name,
           contextmenu: (event: MouseEvent) => this.state.openMenu({ statement: own.name }, event, event.currentTarget as HTMLElement),
           dragstart: (event: DragEvent) => event.dataTransfer?.setData('text/plain', `nest:${own.name}`),
@@ -388,9 +388,9 @@ export class DomainPane {
       look.x ? choose('x') : null,
       look.y ? choose('y') : null,
       look.x && look.y
-        ? button('interchange', () => this.interchange(nest, look), {
+        ? button(`interchange ${look.x}, ${look.y}`, () => this.interchange(nest, look), {
             class: 'interchange',
-            title: `put the loop of ${look.x} and the loop of ${look.y} in each other's place`,
+            title: `a step of the schedule: the loop of ${look.x} and the loop of ${look.y} in each other's place`,
           })
         : null,
       h(
@@ -450,6 +450,7 @@ export class DomainPane {
   /** The drags as numbers, for the keyboard. */
   private byNumbers(nest: Nest, look: Look): HTMLElement {
     const number = (axis: string) => h('input', { type: 'number', min: 1, value: 1, 'aria-label': `tile size along ${axis}` });
+    const named = (axis: string, input: HTMLElement) => h('label', { class: 'tile-along' }, h('span', { class: 'dim' }, axis), input);
     const [width, height] = [number(look.x), number(look.y)];
     const send = () =>
       void this.state.gesture('tile', {
@@ -463,9 +464,9 @@ export class DomainPane {
       'div',
       { class: 'numbers' },
       'tile ',
-      width,
+      named(look.x, width),
       look.y ? ' × ' : '',
-      look.y ? height : null,
+      look.y ? named(look.y, height) : null,
       ' ',
       button('apply', send, { class: 'tile-apply' }),
     );

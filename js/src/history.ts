@@ -7,6 +7,15 @@ import type { Kept } from './messages';
 import type { State } from './state';
 
 const DEEPEST = 12; // indents
+const NEWEST = 4; // steps that stand above the script, one line each
+
+/** The newest steps with their numbers and what is worth knowing of them, the last first: seen however little room there is. */
+export function newest(steps: string[], remarks: string[] = [], most = NEWEST): [number, string, string][] {
+  return steps
+    .map((step, n): [number, string, string] => [n + 1, step, remarks[n] ?? ''])
+    .slice(-most)
+    .reverse();
+}
 
 export class HistoryPane {
   readonly element = h('section', { class: 'pane history', 'aria-label': 'History' });
@@ -15,12 +24,12 @@ export class HistoryPane {
 
   draw(): void {
     const { past } = this.state;
-    const script = h('pre', { class: 'script', tabindex: 0 }, this.lines());
+    const script = h('pre', { class: 'script', tabindex: 0, 'aria-label': 'the steps as Python' }, this.lines());
     const copy = button('copy', () => void copyText(this.state, this.element, past.script), {
       class: 'copy',
       title: 'copy the whole script: operator, sizes and steps',
     });
-    const insert = button('insert as cell', () => insertCell(this.state, this.element, past.script), {
+    const insert = button('as cell', () => insertCell(this.state, this.element, past.script), {
       class: 'insert',
       title: 'a new cell of the notebook with the whole script',
     });
@@ -32,17 +41,25 @@ export class HistoryPane {
     });
     this.element.replaceChildren(
       this.last(),
-      h('h3', {}, 'Python', h('span', { class: 'space' }), pin, insert, copy, this.keeping()),
+      h('div', { class: 'actions', role: 'group', 'aria-label': 'what one does with the steps' }, pin, insert, copy, this.keeping()),
       script,
       past.moments.length > 1 || this.state.measured.about ? this.ways() : '',
     );
   }
 
-  /** The last step by itself: what the script ends with is seen however little room there is. */
+  /** The newest steps by themselves, the last first. */
   private last(): HTMLElement {
-    const { steps } = this.state.past;
-    const words = steps.length ? [`step ${steps.length}: `, h('code', {}, steps[steps.length - 1])] : ['no step was taken yet'];
-    return h('p', { class: 'last-step' }, ...words);
+    const found = newest(this.state.past.steps, this.state.past.remarks);
+    if (!found.length) return h('p', { class: 'last-step' }, 'no step was taken yet');
+    const line = ([nth, step, remark]: [number, string, string]) =>
+      h(
+        'p',
+        { class: 'last-step', title: [step, remark].filter(Boolean).join(': ') },
+        `step ${nth}: `,
+        h('code', {}, step),
+        remark ? h('span', { class: 'remark' }, ` ${remark}`) : null,
+      );
+    return h('div', { class: 'last-steps', role: 'group', 'aria-label': 'the newest steps, the last first' }, ...found.map(line));
   }
 
   /** All of the panel as a file or a link, and back. */

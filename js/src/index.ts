@@ -272,7 +272,11 @@ class Panel {
     this.undo.disabled = !state.past.undo;
     this.redo.disabled = !state.past.redo;
     const count = state.past.steps.length;
-    this.sizes.textContent = count ? `${numberOf(count, 'step')}, legal` : 'no steps yet: it runs in the order of its text';
+    const remark = state.past.remarks[count - 1];
+    this.sizes.textContent = count
+      ? `${numberOf(count, 'step')}, legal${remark ? `, the last: ${remark}` : ''}`
+      : 'no steps yet: it runs in the order of its text';
+    this.sizes.title = this.sizes.textContent;
     this.root.classList.toggle('previewing', state.compared !== null);
     this.refusal.draw();
     this.measure.draw();

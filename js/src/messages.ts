@@ -129,10 +129,11 @@ export interface Moment {
   depth: number;
 }
 
-/** The history, and where in it the schedule is. */
+/** The history, and where in it the schedule is; `remarks` has a text for each step, most of them empty. */
 export interface Past {
   script: string;
   steps: string[];
+  remarks: string[];
   place: number;
   undo: boolean;
   redo: boolean;
@@ -288,10 +289,11 @@ export interface LegalityMap {
   touches: number[];
 }
 
-/** The traffic now, and after some steps. */
+/** The traffic now, and after some steps, with what else is worth knowing of each of them. */
 export interface Costs {
   now: Cost;
   after: Cost[];
+  remarks: string[];
   note: string;
 }
 

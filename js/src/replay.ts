@@ -65,7 +65,8 @@ export class ReplayBar {
     this.range.max = String(this.order.length);
     this.state.time = null;
     this.range.value = this.range.max;
-    this.output.textContent = numberOf(this.order.length, this.state.together ? 'moment' : 'instance');
+    this.output.textContent = `${numberOf(this.order.length, this.state.together ? 'moment' : 'instance')} drawn`;
+    this.output.title = 'of the sizes that are drawn, which the note below has where they are smaller';
   }
 
   /** The film as a file, made by the kernel. */

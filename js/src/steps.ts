@@ -4,6 +4,7 @@ import { button, h } from './dom';
 import { explained } from './glossary';
 import { bytes, moved } from './levels';
 import { WORTH, because, best, gained } from './menu';
+import { at } from './measuring';
 import type { Choice, Cost, MenuData, Offer } from './messages';
 import type { State } from './state';
 
@@ -20,13 +21,14 @@ export function listed(kinds: Iterable<string>): string[] {
 }
 
 /** What stands beside the head of the best steps: only one thing at a time is said to be looked for. */
-export function standing(asked: boolean, looked: Looked | null, found: number): string {
-  if (looked?.unmodelled) return `${looked.unmodelled}: measure, or look below`;
+export function standing(asked: boolean, looked: Looked | null, found: number, measured = false): string {
+  const next = measured ? 'look below' : 'measure, or look below';
+  if (looked?.unmodelled) return `${looked.unmodelled}: ${next}`;
   if (found) return 'modelled';
   if (!asked) return ''; // the list below says that it asks
   if (!looked) return 'looking for what gains most …';
   const of = looked.complete ? '' : ' of those looked at in time';
-  return `by the model no step${of} gains ${100 * WORTH} %: measure, or look below`;
+  return `by the model no step${of} gains ${100 * WORTH} %: ${next}`;
 }
 
 /** What the model has looked at: all steps or some, or why none. */
@@ -61,6 +63,7 @@ export class StepsPane {
   private started: string | null = null; // the schedule that beginnings were asked for
   private choices: Choice[] = [];
   private costs = new Map<string, Cost>(); // text of a step → traffic after it
+  private readonly remarks = new Map<string, string>(); // text of a step → what else is worth knowing of it
   private now: Cost = [[], []];
   private shown = '';
   private asking = false;
@@ -80,6 +83,7 @@ export class StepsPane {
   draw(): void {
     if (this.shown !== this.schedule) {
       this.costs.clear();
+      this.remarks.clear();
       this.started = null;
       this.looked = null;
       this.choices = [];
@@ -133,7 +137,12 @@ export class StepsPane {
       ),
     );
     const head = h('b', {}, naive ? 'start here' : 'most to gain');
-    const words = standing(this.state.offers.steps !== undefined, this.looked, rows.length);
+    const words = standing(
+      this.state.offers.steps !== undefined,
+      this.looked,
+      rows.length,
+      at(this.state.measured, this.state.past.place) !== null,
+    );
     this.start.replaceChildren(head, h('span', { class: 'soft', title: MODELLED }, ` ${words}`), ...rows);
   }
 
@@ -178,7 +187,10 @@ export class StepsPane {
       if (!found) break;
       if (shown !== this.shown) continue; // a step was taken meanwhile: its own offers are asked about
       this.now = found.now;
-      found.after.forEach((cost, i) => this.costs.set(wanted[i].text, cost));
+      found.after.forEach((cost, i) => {
+        this.costs.set(wanted[i].text, cost);
+        this.remarks.set(wanted[i].text, found.remarks[i]);
+      });
       this.price();
     }
     this.asking = false;
@@ -195,6 +207,9 @@ export class StepsPane {
       e.textContent = Number.isFinite(ratio) && Math.abs(ratio - 1) >= 0.01 ? `${ratio < 1 ? '▼' : '▲'} ${bytes(after)}` : '';
       e.title = Number.isFinite(after) ? `${bytes(after)} through L1, now ${bytes(now)} (estimated by boxes)` : '';
       e.classList.toggle('less', ratio < 1);
+    });
+    this.list.querySelectorAll<HTMLElement>('.remark').forEach((e) => {
+      e.textContent = this.remarks.get(e.dataset.of!) ?? '';
     });
   }
 
@@ -262,7 +277,7 @@ export class StepsPane {
         'aria-label': `preview ${offer.text}`,
         title: 'what it changes in the code',
       }),
-      offer.legal ? null : h('small', {}, offer.reason),
+      offer.legal ? h('small', { class: 'remark', 'data-of': offer.text }) : h('small', {}, offer.reason),
     );
   }
 }

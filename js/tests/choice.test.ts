@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CROWD, choices, costliest, keyOf, oneAtATime, part } from '../src/choice';
+import { shareOf } from '../src/chooser';
 import { Data } from '../src/data';
 import { box, program } from './programs';
 import type { Told } from './programs';
@@ -64,4 +65,9 @@ test('a statement alone has axes of its own', () => {
 test('what has no work at all is drawn as well', () => {
   const data = crowd(four.map((one) => ({ ...one, cost: 0 })));
   assert.equal(costliest(choices(data)).share, 0);
+});
+
+test('how much of all is seen says what is counted', () => {
+  assert.equal(shareOf(0.494, 6, true), '1 of 6 shown: it costs most, 49 % of operations and accesses');
+  assert.equal(shareOf(0.004, 6, false), '1 of 6 shown, under 1 % of operations and accesses');
 });

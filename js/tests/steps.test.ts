@@ -9,6 +9,7 @@ test('only one thing at a time is said to be looked for', () => {
   assert.equal(standing(false, ALL, 0), '', 'also where a search of another schedule has ended');
   assert.equal(standing(true, null, 0), 'looking for what gains most …');
   assert.match(standing(true, ALL, 0), /^by the model no step gains 5 %/);
+  assert.equal(standing(true, ALL, 0, true), 'by the model no step gains 5 %: look below', 'what was measured need not be measured');
   assert.equal(standing(true, ALL, 2), 'modelled');
 });
 

@@ -61,6 +61,7 @@ def test_of_a_crowd_the_statement_that_costs_most_is_drawn_and_the_others_are_on
     bench = Bench(browser, wb.panel(merged()))
     assert names(browser) == ["S"]
     assert "1 of 4 shown: it costs most" in texts(browser, ".wbp .shown-of")[0]
+    assert texts(browser, ".wbp .shown-of")[0].endswith("% of operations and accesses")
     browser.run("[...document.querySelectorAll('.wbp .nest-choice')].find((b) => b.textContent === 'U').click()")
     browser.until("document.querySelectorAll('.wbp .domain .chip').length === 1")
     assert names(browser) == ["U"]
@@ -156,5 +157,27 @@ def test_the_loops_of_a_product_and_the_last_step_are_seen_without_scrolling(siz
     bench.ask("panel.apply(wb.tile(m=32, n=64, k=16))")
     browser.until("document.querySelector('.wbp .last-step code')")
     assert texts(browser, ".wbp .last-step code")[0].startswith("tile(m=32, n=64, k=16)")
-    pane, line = browser.box(".wbp .history"), browser.box(".wbp .last-step")
+    for step in ("parallelize('m_o')", "vectorize('n_i')", "vectorize('C.init/n')"):
+        bench.ask(f"panel.apply(wb.{step})")
+    browser.until("document.querySelectorAll('.wbp .last-step').length === 4")
+    assert texts(browser, ".wbp .last-step code")[0] == "vectorize('C.init/n')"
+    tops = "[...document.querySelectorAll('.wbp .actions button')].map((e) => e.getBoundingClientRect().top)"
+    assert browser.run(f"new Set({tops}).size") == 1, "what one does with them stands in one row"
+    pane, line = browser.box(".wbp .history"), browser.box(".wbp .last-step:last-child")
     assert line["y"] + line["height"] <= pane["y"] + pane["height"]
+
+
+def test_what_a_step_computes_anew_stands_beside_it_before_and_after_it_is_taken(browser):
+    browser.size(1280, 800)
+    text = "def twice(float(N) x) -> (c) { a(i) = x(i) * 2.0  c(i) = a(i) + a(i+1) where i in 0:N-1 }"
+    bench = Bench(browser, wb.panel(wb.schedule(wb.operator(text), N=65)))
+    head = "[...document.querySelectorAll('.wbp .offers summary')].find((e) => e.textContent.startsWith('compute_at'))"
+    browser.until(head)
+    browser.run(f"{head}.click()")
+    beside = "[...document.querySelectorAll('.wbp .offers .remark')].map((e) => e.textContent).filter(Boolean)"
+    browser.until(f"{beside}.length")
+    assert browser.run(beside) == ["a: 2 times as many instances"]
+    bench.ask("panel.apply(wb.compute_at('a', 'c/i'))")
+    browser.until("document.querySelector('.wbp .last-step .remark')")
+    assert "a: 2 times as many instances" in texts(browser, ".wbp .last-step")[0]
+    assert texts(browser, ".wbp .head .sizes") == ["1 step, legal, the last: a: 2 times as many instances"]

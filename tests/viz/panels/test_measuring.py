@@ -21,7 +21,7 @@ from workbench.tune.measuring.workload import Workload, workload
 from workbench.viz.messages.protocol import Traits
 from workbench.viz.panels import Panel
 from workbench.viz.panels.measuring import bench
-from workbench.viz.panels.measuring.measured import Factor, Measured
+from workbench.viz.panels.measuring.measured import Factor, Measured, said_of
 from workbench.viz.panels.measuring.measuring import Measuring
 from workbench.viz.panels.views import measuring
 
@@ -193,6 +193,10 @@ def test_a_factor_spreads_as_far_as_both_times_and_says_the_others_threads():
     assert str(replace(own, numpy=other)) == (
         "results checked, 2 s a call on 2 threads, 4 (1.5 to 12) times as fast as NumPy on 1 thread"
     )
+    assert said_of(replace(own, numpy=other), "gated") == (
+        "results checked, 2 s a call on 2 threads; NumPy is gated.evaluate on 1 thread, 8 s"
+    )
+    assert said_of(Measured("timed out"), "gated") == "it took too long"
     assert own.over(Measured("timed out")) is None
     assert own.over(None) is None
 

@@ -135,10 +135,11 @@ class Moment(TypedDict):
 
 
 class Past(TypedDict):
-    """The history, and where in it the schedule is."""
+    """The history, and where in it the schedule is; `remarks` has a text for each step, most of them empty."""
 
     script: str
     steps: list[str]
+    remarks: list[str]
     place: int
     undo: bool
     redo: bool

@@ -137,10 +137,11 @@ class LegalityMap(TypedDict):
 
 
 class Costs(TypedDict):
-    """The traffic now, and after some steps."""
+    """The traffic now, and after some steps, with what else is worth knowing of each of them."""
 
     now: Cost
     after: list[Cost]
+    remarks: list[str]
     note: str
 
 

@@ -8,6 +8,7 @@ from workbench.errors import ScheduleError
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.viz.messages.drawn import Past
+from workbench.viz.panels.choosing.remarks import of_trace
 
 
 @record
@@ -105,6 +106,7 @@ def history_payload(history: History) -> Past:
     return {
         "script": str(history),
         "steps": list(history.steps),
+        "remarks": list(of_trace(history.schedule)),
         "place": history.place,
         "undo": history.can_undo,
         "redo": history.can_redo,

@@ -15,6 +15,7 @@ from workbench.schedules import Schedule, interchange, preview, reverse, shift, 
 from workbench.schedules.transform import Transform, from_json
 from workbench.viz.messages.stepping import Cost, Costs, LegalityMap, LoopTraffic, Spot, Step
 from workbench.viz.panels.assumed import with_sizes
+from workbench.viz.panels.choosing.remarks import remarks
 from workbench.viz.panels.domain.boxes import span
 from workbench.viz.panels.domain.traffic import everywhere, node_rows
 from workbench.viz.panels.gestures import axis_loop, loop_name, statement_named
@@ -158,15 +159,17 @@ def _touches(base: Schedule | None) -> list[int]:
 
 
 def costs_payload(schedule: Schedule, steps: Sequence[Step]) -> Costs:
-    """The traffic now, and after as many of some steps as there is time for: `[nodes, touches]` of each."""
+    """The traffic now, and after as many of some steps as there is time for: `[nodes, touches]` and remarks of each."""
     base, note = with_sizes(schedule)
     end = time.monotonic() + SECONDS
     found: list[Cost] = []
+    told: list[str] = []
     for data in steps:
         found.append(_cost(base, from_json(data)))
+        told.append(", ".join(remarks(schedule, from_json(data))))
         if time.monotonic() > end:
             break
-    return {"now": _cost(base, None), "after": found, "note": note}
+    return {"now": _cost(base, None), "after": found, "remarks": told, "note": note}
 
 
 def _cost(base: Schedule | None, step: Transform | None) -> Cost:

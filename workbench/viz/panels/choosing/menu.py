@@ -15,6 +15,7 @@ from workbench.viz.messages.stepping import BlockSizes, Choice, MenuData
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.choosing.candidates import Blocks, blocks, candidates, chosen
 from workbench.viz.panels.choosing.gains import Gain, estimate, gain
+from workbench.viz.panels.choosing.remarks import remarks
 
 if TYPE_CHECKING:
     from workbench.viz.panels.widget import Panel
@@ -29,6 +30,7 @@ class Ranked:
     step: Transform
     verdict: Verdict
     gain: Gain
+    remarks: tuple[str, ...] = ()
 
 
 class Menu:
@@ -59,7 +61,8 @@ class Menu:
                 if step is not None and step not in self._found:
                     verdict = self._judged(step)
                     found = gain(self._now, self._base, step) if verdict else Gain()
-                    self._found[step] = Ranked(step, verdict, found)
+                    told = remarks(self._base or self.schedule, step) if verdict else ()
+                    self._found[step] = Ranked(step, verdict, found, tuple(told))
             self._left -= time.monotonic() - start
             self._ended = step is None
             self.more = step is not None and self._left > 0
@@ -117,7 +120,7 @@ def _choice(found: Ranked) -> Choice:
     reason = "" if found.verdict else found.verdict.explain().partition("\n")[0].partition("; ")[0]
     return {
         "text": str(found.step), "kind": found.step.name, "step": found.step.to_json(), "legal": bool(found.verdict),
-        "reason": reason, "gain": round(found.gain.factor, 3), "why": list(found.gain.reasons),
+        "reason": reason, "gain": round(found.gain.factor, 3), "why": [*found.gain.reasons, *found.remarks],
     }  # fmt: skip
 
 

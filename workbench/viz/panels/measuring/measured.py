@@ -95,6 +95,15 @@ class Measured:
         return f"<Measured: {self}>"
 
 
+def said_of(came: Measured, name: str) -> str:
+    """One short line on what came of a call: which call NumPy's is, and on how many threads; or what went wrong."""
+    if not came:
+        return str(came)
+    numpy = came.numpy if came.numpy and came.numpy.seconds else None
+    beside = f"; NumPy is {name}.evaluate{on(numpy.threads)}, {duration(numpy.seconds or 0.0)}" if numpy else ""
+    return f"results checked, {duration(came.seconds or 0.0)} a call{on(came.threads)}{beside}"
+
+
 def on(threads: int) -> str:
     """` on 2 threads`; nothing where a GPU runs it, or nobody knows."""
     return f" on {number_of(threads, 'thread')}" if threads else ""

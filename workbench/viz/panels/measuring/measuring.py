@@ -20,7 +20,7 @@ from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.history import History
 from workbench.viz.panels.measuring.bench import NO_GPU, Bench, has_gpu, wants_gpu
 from workbench.viz.panels.measuring.known import Key, Known, key_of, places
-from workbench.viz.panels.measuring.measured import Measured, came_of, hardware_words
+from workbench.viz.panels.measuring.measured import Measured, came_of, hardware_words, said_of
 
 if TYPE_CHECKING:
     from workbench.viz.panels.widget import Panel
@@ -210,7 +210,7 @@ class Measuring:
             came = self._known.of(job.key)
             job.came = job.came if came is None else came
             self._doing, self._now = "", None
-            self._said = self._said if job.warm else str(job.came)
+            self._said = self._said if job.warm else said_of(job.came, job.schedule.program.name)
         self._tell()
         job.ended.set()
 

@@ -1,0 +1,106 @@
+"""What is worth knowing of a legal step beside what it gains: cells that it computes anew, sums in another order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+
+from workbench import poly
+from workbench.errors import WorkbenchError
+from workbench.poly.programs.program import Program
+from workbench.poly.sets import isl
+from workbench.schedules import Schedule, preview
+from workbench.schedules.edit import find_loop
+from workbench.schedules.transform import Transform, singles
+from workbench.viz.panels.assumed import with_sizes
+
+REORDERED = "sums in another order"
+NOTICED = 1.005
+"""Fewer times as many instances are not worth a word."""
+ADDED = ("+", "*")
+WORTH = ("compute_at", "vectorize")
+"""Kinds of steps of which there may be something to say."""
+SECONDS = 0.5
+"""Of counting for all steps of a schedule."""
+
+
+def remarks(before: Schedule, step: Transform) -> list[str]:
+    """What a step computes anew, at the sizes of the schedule (or those that are assumed, which is said then), and
+    whether floats are added up in another order; nothing of a step that does not fit.
+    """
+    found: list[str] = []
+    try:
+        for single in singles(step):
+            after = preview(before, single)
+            found += [*_anew(before, single, after), *([REORDERED] if reorders(before, single) else [])]
+            before = after
+    except (WorkbenchError, ArithmeticError):
+        return found
+    return list(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=64)
+def of_trace(schedule: Schedule) -> tuple[str, ...]:
+    """What is worth knowing of each step that led to a schedule, one text a step; most are empty."""
+    told = [""] * len(schedule.trace)
+    places = [n for n, step in enumerate(schedule.trace) if any(single.name in WORTH for single in singles(step))]
+    if not places:
+        return tuple(told)
+    try:
+        with isl.deadline(SECONDS):
+            now = schedule.undo(len(schedule.trace) - places[0])
+            for place in range(places[0], places[-1] + 1):
+                step = schedule.trace[place]
+                told[place] = ", ".join(remarks(now, step)) if place in places else ""
+                now = preview(now, step)
+    except WorkbenchError:  # what is not known in time is not said
+        pass
+    return tuple(told)
+
+
+def reorders(schedule: Schedule, step: Transform) -> bool:
+    """Whether a step puts contributions to one sum of floats into several lanes."""
+    if step.name != "vectorize":
+        return False
+    site = find_loop(schedule.program, schedule.tree, step.to_json()["loop"])
+    own = (schedule.program.statement(s) for s, _ in site.loop.rows)
+    adds = any(s.reduction in ADDED and _floats(schedule.program, s.targets[0][0]) for s in own)
+    return adds and not poly.can_parallelize(schedule.program, schedule.tree, step.to_json()["loop"])
+
+
+def _floats(program: Program, array: str) -> bool:
+    return program.arrays[array].dtype.is_float
+
+
+def _anew(before: Schedule, step: Transform, after: Schedule) -> list[str]:
+    """`P: 93 times as many instances`, of each statement that a step computes more often than before."""
+    if step.name != "compute_at" or after.program is before.program:
+        return []
+    base, assumed = with_sizes(before)
+    if base is None:
+        return []
+    then = preview(base, step).program
+    told = [f"{name}: {times(ratio)} times as many instances" for name, ratio in more_often(base.program, then)]
+    return [f"{', '.join(told)}{f' ({assumed})' if assumed else ''}"] if told else []
+
+
+def times(ratio: float) -> str:
+    """`1.6`, `93`, `1240`: two digits, and all before the point."""
+    return f"{ratio:.2g}" if ratio < 10 else f"{ratio:.0f}"
+
+
+@isl.guarded
+def more_often(before: Program, after: Program) -> list[tuple[str, float]]:
+    """(name, how many times as many instances) of each statement that is computed more often after a step, exactly."""
+    counts: Counter[str] = Counter()
+    for s in after.statements:
+        if s.part == "computes" and s.origin and s not in before.statements:
+            counts[isl.parse_map(s.origin).get_tuple_name(isl.dim.out)] += poly.points(after, s.id)
+    kept = {s.id for s in after.statements}
+    found = []
+    for s in before.statements:
+        if s.id in counts:
+            now = poly.points(before, s.id)
+            ratio = (counts[s.id] + (poly.points(after, s.id) if s.id in kept else 0)) / max(now, 1)
+            found += [(s.name, ratio)] if ratio >= NOTICED else []
+    return found
