@@ -105,17 +105,20 @@ function countBetween(seen: Set<string>, key: string, kind: string): number {
   return KINDS.filter((k) => k !== kind && seen.has(k + rest)).length;
 }
 
-/** The pairs in the wrong order whose instances are shown. */
-export function redOf(frame: Frame, pairs: Wrong[]): Arrow[] {
+/** The pairs in the wrong order whose instances are shown, of each dependence so many; two between the same points once. */
+export function redOf(frame: Frame, pairs: Wrong[], most = Infinity): Arrow[] {
   const { data } = frame;
   const found: Arrow[] = [];
   for (const wrong of pairs) {
+    let left = most;
     const [source, target] = [data.statement(wrong.source), data.statement(wrong.target)];
     if (source < 0 || target < 0) continue;
     for (const [p, q] of wrong.pairs) {
       const a = frame.scene.byRow[source].get(data.find(source, p));
       const b = frame.scene.byRow[target].get(data.find(target, q));
-      if (a && b && a !== b) found.push(arrow(frame, 'bad', a, b, 0));
+      if (!a || !b || a === b) continue;
+      if ((left -= 1) < 0) break;
+      if (!found.some(({ source: s, target: t }) => s === a && t === b)) found.push(arrow(frame, 'bad', a, b, 0));
     }
   }
   return found;

@@ -37,7 +37,16 @@ export class CodePane {
     const { chosen, arrangement } = this;
     const plain = !compared && !this.against;
     const texts = chosen.map((one) => this.state.written(one));
-    const now = [pinned, this.mapping, this.state.tools, arrangement.plain, arrangement.long, ...chosen.map(keyOf), ...texts];
+    const now = [
+      pinned,
+      this.mapping,
+      this.state.tools,
+      arrangement.plain,
+      arrangement.long,
+      arrangement.talk,
+      ...chosen.map(keyOf),
+      ...texts,
+    ];
     if (plain && now.length === this.stands.length && now.every((value, i) => value === this.stands[i])) return;
     this.stands = plain ? now : [];
     this.closeChanges();
@@ -224,7 +233,7 @@ export class CodePane {
         h('p', { class: 'soft' }, 'asking for it …'),
       );
     known.above.classList.toggle('short', !compiled(chosen));
-    known.draw(code, { coloured, wrapped: !this.arrangement.long });
+    known.draw(code, { coloured, wrapped: !this.arrangement.long, talk: this.arrangement.talk });
     known.above.replaceChildren(...head.filter((e) => e !== null));
     return known.element;
   }

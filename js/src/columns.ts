@@ -1,7 +1,7 @@
 // Which texts stand side by side in the code pane, each with its compiler, flags and machine; how their lines are coloured.
 
 import { h } from './dom';
-import type { Chosen, Line, Tools } from './messages';
+import type { Chosen, Code, Line, Tools } from './messages';
 
 export const LANGUAGES = ['C', 'CUDA', 'assembly', 'PTX', 'SASS', 'llvm-mca'] as const;
 export const TINTS = 8;
@@ -78,4 +78,14 @@ export function choices(chosen: Chosen, tools: Tools | undefined, change: (now: 
     select('target', ON_GPU.includes(language) ? 'any GPU' : 'this machine', machines ?? []),
     byCompiler ? flags : null,
   );
+}
+
+const STOPS = 'WB_STOPS'; // by which somebody ends a kernel that takes long
+
+/** The lines of a function from its first loop or statement on, without what only asks whether it should stop. */
+export function computing({ lines, start }: Code): Line[] {
+  const text = (line: Line) => line.runs.map(([part]) => part).join('');
+  const body = lines.slice(start);
+  const first = body.findIndex((line) => line.statements.length > 0);
+  return body.slice(Math.max(0, first)).filter((line) => !text(line).includes(STOPS));
 }

@@ -12,16 +12,18 @@ import { tell, told } from './hints';
 import { MapKind, MapPane } from './map';
 import { Plot } from './plot';
 import { ReplayBar } from './replay';
-import { Look, followed, scene, sliders } from './scene';
+import { Look, drawn, followed, scene, sliders } from './scene';
 import type { State } from './state';
 import type { Nest, Statement } from './messages';
 
 const GAPS = 44; // pixels between the parts of the pane, and around them
 const HINTS = ['drag over the points of a tile', 'right-click a loop'];
 const MERGE = 'drag this name onto another nest to merge the two';
+const FEW = 'arrows of one point only: point at another for its own'; // where all would cover the points
+const FEW_RED = 'of each dependence in the wrong order one arrow';
 const LEAVING = 700; // milliseconds to get from a button to its map
 const LOWEST = 150; // pixels of a picture in which something is seen
-const [NARROWEST, NARROWEST_TALK] = [172, 150]; // pixels of a nest beside others; in a talk without what one chooses with
+const NARROWEST = 172; // pixels of a nest beside others
 const BESIDE = 176; // pixels of axes and sliders beside their picture
 const ROWS = 4; // of pictures that a screen holds, by scrolling where it must: names of nests are dragged onto one another
 const [AROUND, NAMES, CONTROLS] = [150, 24, 110]; // pixels of height: of what is not pictures, of a nest's names, of its sliders
@@ -68,7 +70,7 @@ export class DomainPane {
     const shown = this.chooser.chosen();
     const several = shown.length > 1;
     const talk = this.element.closest('.talk') !== null;
-    this.stacked = several && !this.sideBySide(wide, talk);
+    this.stacked = several && !this.sideBySide(wide);
     const column = this.stacked || !several;
     const onScreen = this.fitted && !talk;
     this.beside = column && onScreen && this.besideIsLarger(wide, shown.length);
@@ -82,15 +84,25 @@ export class DomainPane {
       h('div', { class: `nests${several ? ' several' : ''}${this.stacked ? ' stacked' : ''}${this.beside ? ' beside' : ''}` }, ...nests),
       h('div', { class: 'under' }, this.replay.element, this.note()),
     );
-    this.tall = this.room(nests.length);
-    shown.forEach((nest, i) => {
-      const plot = new Plot(this.state, nest, this.looks.get(this.key(nest))!, this.space, this.tall);
-      this.plots.push(plot);
-      listen(plot);
-      nests[i].querySelector('.plot-box')!.replaceWith(plot.element);
-    });
+    this.plotAll(shown, nests);
     this.reveal();
     this.bring(nests, shown);
+  }
+
+  /** The pictures, as high as what stands around them leaves room for; what they leave out stands in the note below. */
+  private plotAll(shown: Nest[], nests: HTMLElement[]): void {
+    this.tall = this.room(nests.length);
+    this.plots = shown.map((nest, i) => {
+      const plot = new Plot(this.state, nest, this.looks.get(this.key(nest))!, this.space, this.tall);
+      listen(plot);
+      nests[i].querySelector('.plot-box')!.replaceWith(plot.element);
+      return plot;
+    });
+    const note = this.element.querySelector<HTMLElement>('.under > .note')!;
+    const [before, words] = [note.offsetHeight, this.words()];
+    if (words === note.textContent) return;
+    note.replaceWith(this.note());
+    if (this.fitted && this.element.querySelector<HTMLElement>('.under > .note')!.offsetHeight > before) this.plotAll(shown, nests);
   }
 
   /** After a step that was made by hand its nest is seen, where the pane does not hold all. */
@@ -106,15 +118,15 @@ export class DomainPane {
     if (up < 0 || down > 0) this.element.scrollTop += up < 0 ? up : Math.min(up, down + GAPS / 4);
   }
 
-  private sideBySide(wide: number, talk: boolean): boolean {
-    return wide / 2 - 10 >= (talk ? NARROWEST_TALK : NARROWEST);
+  private sideBySide(wide: number): boolean {
+    return wide / 2 - 10 >= NARROWEST;
   }
 
-  /** How many pictures stand there at once. */
+  /** How many pictures stand there at once: in a talk one, which fills the pane. */
   private roomFor(): RoomFor {
     const { clientWidth, clientHeight } = this.element;
-    const talk = this.element.closest('.talk') !== null;
-    const columns = this.sideBySide(clientWidth - 22, talk) ? 2 : 1;
+    if (this.element.closest('.talk')) return { rows: 1, columns: 1 };
+    const columns = this.sideBySide(clientWidth - 22) ? 2 : 1;
     if (!this.fitted || !clientHeight) return { rows: Infinity, columns };
     return { rows: ROWS, columns };
   }
@@ -128,8 +140,14 @@ export class DomainPane {
 
   /** What is drawn otherwise than it is; where that is long, its end is read where the mouse rests on it. */
   private note(): HTMLElement {
-    const words = this.state.data.domain.notes.join(' · ');
+    const words = this.words();
     return h('p', { class: 'note', title: words }, words);
+  }
+
+  private words(): string {
+    const red = this.state.refusal.pairs?.length ? FEW_RED : FEW;
+    const few = this.plots.some(({ crowded }) => crowded) ? [red] : [];
+    return [...few, ...this.state.data.domain.notes].join(' · ');
   }
 
   private get fitted(): boolean {
@@ -310,24 +328,26 @@ export class DomainPane {
         },
         ...this.dropping(nest),
       },
-      this.names(nest),
+      this.names(nest, look),
       h('div', { class: 'plot-box' }),
       this.controls(nest, look, plot),
     );
   }
 
-  private names(nest: Nest): HTMLElement {
+  private names(nest: Nest, look: Look): HTMLElement {
     const { data } = this.state;
+    const axes = [look.x, look.y].filter(Boolean).join(', ');
     const many = nest.statements.length > CROWD;
     const tips = data.domain.nests.length > 1 ? [MERGE] : [];
     const chips = nest.statements.map((n) => {
       const own = data.domain.statements[n];
+      const absent = !drawn(data, look, n);
       return h(
         'span',
         {
-          class: `chip ${role(own.number)}`,
+          class: `chip ${role(own.number)}${absent ? ' absent' : ''}`,
           draggable: 'true',
-          title: [`${many ? `${own.name}(${own.dims.join(', ')}): ` : ''}${own.does}`, ...tips].join('\n'),
+          title: [`${many || absent ? `${own.name}(${own.dims.join(', ')}): ` : ''}${own.does}`, ...tips].join('\n'),
           'data-statement': own.name,
           contextmenu: (event: MouseEvent) => this.state.openMenu({ statement: own.name }, event, event.currentTarget as HTMLElement),
           dragstart: (event: DragEvent) => event.dataTransfer?.setData('text/plain', `nest:${own.name}`),
@@ -335,7 +355,8 @@ export class DomainPane {
           mouseleave: () => this.state.hover(null),
         },
         glyph(own.number),
-        ` ${own.name}${many ? '' : `(${own.dims.join(', ')})`}`,
+        ` ${own.name}${many || absent ? '' : `(${own.dims.join(', ')})`}`,
+        absent ? h('small', {}, ` not along ${axes}: choose another axis`) : null,
       );
     });
     const rest = (many ? [] : nest.statements.slice(1)).map((n) => data.domain.statements[n].name);
@@ -434,7 +455,14 @@ export class DomainPane {
         this.draw();
       },
     });
-    return h('div', { class: 'slider' }, h('span', { class: 'dim' }, dim), range, text, h('label', {}, all, 'all'));
+    return h(
+      'div',
+      { class: `slider${value === null ? ' all' : ''}` },
+      h('span', { class: 'dim' }, dim),
+      range,
+      text,
+      h('label', {}, all, 'all'),
+    );
   }
 
   /** The plot of a nest anew, its controls as they are: a slider must not lose the hand that holds it. */
@@ -445,6 +473,7 @@ export class DomainPane {
     listen(plot);
     before.element.replaceWith(plot.element);
     this.plots[place] = plot;
+    this.element.querySelector('.under > .note')?.replaceWith(this.note());
   }
 
   /** The drags as numbers, for the keyboard. */

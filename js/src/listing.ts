@@ -6,7 +6,7 @@ import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@code
 import { atHome, look } from './cm';
 import { numberOf } from './counts';
 import { keepsLine } from './kept_colours';
-import { tints } from './columns';
+import { computing, tints } from './columns';
 import type { Kept } from './kept_colours';
 import { button, download, h } from './dom';
 import { role } from './palette';
@@ -47,6 +47,7 @@ class LineNumber extends WidgetType {
 export interface Looks {
   coloured: boolean;
   wrapped: boolean;
+  talk?: boolean; // only what computes
 }
 
 export class Listing {
@@ -63,7 +64,7 @@ export class Listing {
   ) {}
 
   draw(code: Code, looks: Looks = { coloured: false, wrapped: false }): void {
-    const alike = looks.coloured === this.looks.coloured && looks.wrapped === this.looks.wrapped;
+    const alike = looks.coloured === this.looks.coloured && looks.wrapped === this.looks.wrapped && looks.talk === this.looks.talk;
     if (code === this.drawn && alike && !this.whole) return this.scroll();
     this.drawn = code;
     this.looks = looks;
@@ -75,18 +76,20 @@ export class Listing {
 
   private fill(code: Code): void {
     this.close();
-    const before = this.whole ? 0 : code.start;
-    const more = code.start
-      ? button(
-          this.whole ? '▾ only the function' : `▸ ${numberOf(code.start, 'line')} before the function`,
-          () => {
-            this.whole = !this.whole;
-            this.fill(code);
-            this.light();
-          },
-          { class: 'fold' },
-        )
-      : null;
+    const lines = this.lines(code);
+    const [folded, what] = [code.lines.length - lines.length, this.looks.talk ? 'the loops' : 'the function'];
+    const more =
+      folded || this.whole
+        ? button(
+            this.whole ? `▾ only ${what}` : `▸ ${numberOf(folded, 'line')} ${this.looks.talk ? 'around' : 'before'} ${what}`,
+            () => {
+              this.whole = !this.whole;
+              this.fill(code);
+              this.light();
+            },
+            { class: 'fold' },
+          )
+        : null;
     const inHeading = this.above.classList.contains('short');
     const heading = h(
       'h3',
@@ -100,7 +103,6 @@ export class Listing {
     );
     const above = inHeading ? [heading] : [heading, this.above];
     if (code.reason) return this.element.replaceChildren(...above, h('p', { class: 'reason' }, code.reason), this.instead(code));
-    const lines = code.lines.slice(before);
     this.view = new EditorView({ state: this.editor(lines, code.language) });
     this.shown = '';
     this.element.replaceChildren(...above, this.view.dom);
@@ -109,6 +111,11 @@ export class Listing {
       if (scrollDOM.isConnected) this.place = { left: scrollDOM.scrollLeft, top: scrollDOM.scrollTop };
     });
     this.scroll();
+  }
+
+  private lines(code: Code): Line[] {
+    if (this.whole) return code.lines;
+    return this.looks.talk ? computing(code) : code.lines.slice(code.start);
   }
 
   /** Steps after which there might be a text. */
@@ -249,8 +256,7 @@ export class Listing {
     const { view } = this;
     atHome(view);
     const ranges: Range<Decoration>[] = [];
-    const before = this.whole ? 0 : this.drawn.start;
-    const lines = this.drawn.lines.slice(before);
+    const lines = this.lines(this.drawn);
     const chosen = new Set(this.litLines(lines));
     const colours = new Map(
       this.state.colours.kept.flatMap((kept) => this.keptLines(lines, kept).map((line) => [line, kept.colour] as const)),

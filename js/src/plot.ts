@@ -4,6 +4,7 @@ import { arrowsOf, redOf } from './arrows';
 import type { Arrow } from './arrows';
 import { DENSE, PointCanvas } from './canvas';
 import { numberOf } from './counts';
+import { crowded, examples } from './crowd';
 import { h, placeIn, s } from './dom';
 import { Frame, MARGIN, WHOLE } from './frame';
 import type { View } from './frame';
@@ -32,6 +33,7 @@ export class Plot extends Frame {
   private drawn: { mark: Mark; shape: SVGPathElement }[] = [];
   private arrows: { arrow: Arrow; shape: SVGGElement }[] = [];
   private readonly ring = s('g', { class: 'ring' });
+  crowded = false; // its arrows have no room: those of a few points are drawn, and of the one that is pointed at
   view = WHOLE;
 
   constructor(
@@ -79,16 +81,21 @@ export class Plot extends Frame {
     const points = !this.canvas;
     this.world.append(...threads(this), ...(points ? tiles(this) : []), ...this.grid(), ...(points ? lanes(this) : []));
     const arrows = s('g', { class: 'arrows' });
-    for (const arrow of arrowsOf(this, this.state)) {
+    const found = arrowsOf(this, this.state);
+    this.crowded = crowded(this, found);
+    const red = redOf(this, this.state.refusal.pairs ?? [], this.crowded ? 1 : Infinity);
+    this.svg.classList.toggle('crowded', this.crowded);
+    const open = this.crowded ? examples(this, red.length ? [] : found) : new Set(found);
+    for (const arrow of found) {
       const shape = this.arrow(arrow);
+      shape.classList.toggle('crowd', !open.has(arrow));
       this.arrows.push({ arrow, shape });
       arrows.append(shape);
     }
     this.world.append(arrows);
     if (this.canvas) this.canvas.paint(this.view);
     else this.world.append(this.points());
-    const red = s('g', { class: 'arrows red' }, ...redOf(this, this.state.refusal.pairs ?? []).map((arrow) => this.arrow(arrow)));
-    this.world.append(red, this.ring, this.ghost);
+    this.world.append(s('g', { class: 'arrows red' }, ...red.map((arrow) => this.arrow(arrow))), this.ring, this.ghost);
     this.ruler.replaceChildren(...this.axes());
     this.svg.replaceChildren(s('clipPath', { id: this.clip }, s('rect', this.box())), this.stage, this.ruler);
   }
@@ -125,7 +132,7 @@ export class Plot extends Frame {
       [from[0] + u[0] * rim, from[1] + u[1] * rim],
       [to[0] - v[0] * rim, to[1] - v[1] * rim],
     ];
-    const size = kind === 'bad' ? 6.5 : Math.min(5.5, Math.max(2.5, length * 0.25));
+    const size = kind === 'bad' ? Math.min(6.5, Math.max(4, length * 0.3)) : Math.min(5.5, Math.max(2.5, length * 0.25));
     const back: XY = [b[0] - v[0] * size, b[1] - v[1] * size];
     const side = size * 0.45;
     const text = (p: XY) => `${p[0].toFixed(1)},${p[1].toFixed(1)}`;

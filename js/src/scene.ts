@@ -39,9 +39,17 @@ export function followed(look: Look, before: Nest | undefined, nest: Nest): Look
   return fits ? { ...look, x, y } : { ...look, x: nest.x, y: nest.y };
 }
 
-/** Dims of a nest's statements that are not on an axis: each gets a slider. */
+/** Whether a statement is seen: with an axis of its own, or as the one point that it has. */
+export function drawn(data: Data, look: Look, statement: number): boolean {
+  const own = data.domain.statements[statement];
+  const axes = [look.x, look.y].filter(Boolean);
+  return !axes.length || !own.dims.length || axes.some((axis) => data.along(own, axis) !== null);
+}
+
+/** Dims of a nest's statements that are not on an axis: each gets a slider where a statement that has it is seen. */
 export function sliders(data: Data, nest: Nest, look: Look): string[] {
-  const dims = nest.statements.flatMap((n) => data.domain.statements[n].dims);
+  const seen = nest.statements.filter((n) => drawn(data, look, n));
+  const dims = seen.flatMap((n) => data.domain.statements[n].dims);
   const shown = [look.x, look.y].flatMap((axis) => [axis, nest.counts[axis]]);
   return [...new Set(dims)].filter((d) => !shown.includes(d) && fixed(data, nest, look, d));
 }
@@ -81,7 +89,7 @@ export function scene(data: Data, nest: Nest, look: Look): Scene {
   for (const number of nest.statements) {
     const own = data.domain.statements[number];
     const [fx, fy] = [data.along(own, look.x), data.along(own, look.y)];
-    if (!fx && !fy && own.dims.length && (look.x || look.y)) continue;
+    if (!drawn(data, look, number)) continue;
     const kept = own.dims.filter((d) => held.has(d) && look.at[d] !== null).map((d) => [data.along(own, d)!, look.at[d]!] as const);
     const cells = new Map<number, Mark>();
     for (let row = 0; row < own.points[1]; row += 1) {

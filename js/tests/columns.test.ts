@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TINTS, doubled, keyOf, tints, toggled, usual } from '../src/columns';
+import { TINTS, computing, doubled, keyOf, tints, toggled, usual } from '../src/columns';
 import type { Line } from '../src/messages';
+import { code } from './programs';
 
 const line = (number: number, more: Partial<Line> = {}): Line => ({ number, runs: [], statements: [], loop: '', ...more });
 
@@ -35,4 +36,29 @@ test('a line and what was made from it have one tint, and what was made from not
   assert.equal(made.get(1), source.get(2));
   assert.equal(made.has(2), false);
   assert.equal(made.get(3), made.get(1));
+});
+
+test('in a talk a text begins at its first loop, without declarations and without what asks whether to stop', () => {
+  const stop = 'if (WB_STOPS != wb_began) break;';
+  const text = code(
+    [
+      ['#include <stdint.h>', []],
+      ['int f(float *A)', []],
+      ['const unsigned wb_began = WB_STOPS;', []],
+      ['for (i) {', ['A'], 'i'],
+      [stop, []],
+      ['A[i] = 0;', ['A']],
+      ['}', []],
+    ],
+    1,
+  );
+  assert.deepEqual(
+    computing(text).map(({ number }) => number),
+    [4, 6, 7],
+  );
+  assert.deepEqual(
+    computing(code([['return 0;', []]])).map(({ number }) => number),
+    [1],
+    'what has no loop is whole',
+  );
 });

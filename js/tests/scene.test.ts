@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { followed, scene, sliders } from '../src/scene';
+import { drawn, followed, scene, sliders } from '../src/scene';
 import { box, program } from './programs';
 
 test('a dim on no axis gets a slider', () => {
@@ -103,4 +103,17 @@ test('an axis follows its loop when a step changes what that counts', () => {
 test('axes that are gone give way to those of the nest', () => {
   const nest = { statements: [0], x: 'm', y: 'n', axes: ['m', 'n'], counts: {} };
   assert.deepEqual(followed({ x: 'i', y: 'j', at: {} }, undefined, nest), { x: 'm', y: 'n', at: {} });
+});
+
+test('a statement with neither axis is not drawn, and what only it has gets no slider', () => {
+  const data = program([
+    { name: 'copy', dims: ['c', 'y'], points: box(2, 3) },
+    { name: 'sum', dims: ['h', 'w', 'c'], points: box(3, 3, 2) },
+  ]);
+  const look = { x: 'w', y: 'h', at: { c: null } };
+  const [nest] = data.domain.nests;
+  assert.deepEqual([0, 1].map((n) => drawn(data, look, n)), [false, true]); // prettier-ignore
+  assert.deepEqual(sliders(data, nest, look), ['c']);
+  assert.deepEqual(new Set(scene(data, nest, look).marks.map(({ statement }) => statement)), new Set([1]));
+  assert.ok(drawn(data, { ...look, x: 'y' }, 0));
 });

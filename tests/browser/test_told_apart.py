@@ -83,6 +83,23 @@ def test_a_refusal_in_a_crowd_shows_the_two_that_would_be_in_the_wrong_order(bro
     browser.until("document.querySelectorAll('.wbp .plot .arrow.bad').length > 0")
     assert names(browser) == ["total"]
 
+HIGH = "[...document.querySelectorAll('.wbp .plot .frame')].map((e) => e.getBoundingClientRect().height)"
+
+
+def test_arrows_that_have_no_room_are_those_of_one_point_and_of_the_one_under_the_mouse(browser):
+    bench = Bench(browser, wb.panel(wb.schedule(wb.ops.jacobi_2d, N=512, M=512, steps=20)))
+    displayed = "filter((e) => getComputedStyle(e).display !== 'none')"
+    seen = f"[...document.querySelectorAll('.wbp .plot .arrow%s')].{displayed}.length"
+    marks = browser.run("document.querySelectorAll('.wbp .plot .point').length")
+    assert 0 < browser.run(seen % "") < marks / 4
+    assert "arrows of one point" in texts(browser, ".wbp .domain .note")[0]
+    browser.point_at(".wbp .plot [data-point='B(1, 3, 2)']")
+    browser.until(f"{seen % '.lit'} > 2")
+    with pytest.raises(IllegalSchedule):
+        bench.panel.apply(wb.parallelize("t"))
+    browser.until("document.querySelector('.wbp .plot .arrow.bad')")
+    assert browser.run(seen % ".bad") <= 4
+
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_name_has_one_colour_in_all_panes_and_keeps_it_through_the_steps(theme, browser):
@@ -119,18 +136,22 @@ def test_a_loop_alone_is_one_row(browser):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_in_a_talk_nests_stand_side_by_side(size, browser):
+def test_in_a_talk_one_picture_fills_its_pane(size, browser):
+    """Larger than before, with the names of axes and statements, without what changes it; code begins at a loop."""
     browser.size(*SIZES[size])
     Bench(browser, wb.panel(wb.schedule(wb.ops.conv2d, stride=1, pad=1, dilation=1)))
+    before = max(browser.run(HIGH))
     browser.click(".wbp .talk-layout")
     browser.until("document.querySelector('.wbp.talk')")
-    top = "(e) => Math.round(e.getBoundingClientRect().top)"
-    tops = browser.run(f"[...document.querySelectorAll('.wbp .nest')].map({top})")
-    assert len(set(tops)) == 1, "side by side, or where there is little room one at a time"
-    assert len(tops) == 2 or size == "1280 x 800"
-    right = "Math.max(...[...document.querySelectorAll('.wbp svg.plot')].map((e) => e.getBoundingClientRect().right))"
-    pane = browser.box(".wbp .domain")
-    assert browser.run(right) > pane["x"] + pane["width"] / 2, "the right half is used"
+    browser.until(f"{HIGH}.length === 1 && {HIGH}[0] > 1.3 * {before}")
+    seen = "[...document.querySelectorAll('.wbp %s')].filter((e) => e.checkVisibility()).length"
+    assert browser.run(seen % ".domain .chip") == 2
+    assert browser.run(seen % ".plot .axis") == 2
+    for gone in (".tools", ".film", ".controls select", ".hint", ".tile-apply", ".languages", ".save"):
+        assert browser.run(seen % gone) == 0, gone
+    text = browser.run("document.querySelector('.wbp .listing').textContent")
+    assert text.lstrip("0123456789 ").startswith("for"), text[:60]
+    assert "WB_STOPS" not in text
 
 
 @pytest.mark.parametrize("size", SIZES)

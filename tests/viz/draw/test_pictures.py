@@ -119,6 +119,12 @@ def test_colours_have_contrast():
                 assert _contrast(colour_, ground) >= 4.5, (role, colour_)
 
 
+def test_no_statement_looks_switched_off_on_dark_ground():
+    """Words and marks of the sixth and later ones stand beside those of the first, which have a contrast of 8:1."""
+    faint = [i for i in range(STATEMENT_COLOURS) if _contrast(COLOURS[f"s{i}"][1], COLOURS["ground"][1]) < 6]
+    assert faint == []
+
+
 def _contrast(a, b):
     lighter, darker = sorted((_luminance(a), _luminance(b)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)

@@ -3,9 +3,9 @@
 Statements and arrays have theirs by number: `statement_role`, `array_role`, and shapes and glyphs that say the same.
 The first six of the statements follow Okabe and Ito's set, darkened on white so that thin lines keep a contrast of 3:1
 and text of 4.5:1; the others are as far from all before as these contrasts leave room for (distances in Oklab:
-Ottosson, 2020).  Red is kept for what is wrong.  Arrays have
-colours of their own and open shapes, statements full ones: no colour stands for both.  A shape and a line pattern
-always say the same as the colour.
+Ottosson, 2020); on a dark ground none has a contrast below 6:1, or it would look switched
+off beside the first.  Red is kept for what is wrong.  Arrays have colours of their own and open shapes, statements
+full ones: no colour stands for both.  A shape and a line pattern always say the same as the colour.
 
 A name keeps the number that it had when it first appeared, in the operator's program or after a step
 (`statement_numbers`, `array_numbers`): a copy, a buffer or a partial result that a step adds comes behind all that were
@@ -35,18 +35,18 @@ COLOURS = {
     "s3": ("#98398f", "#e795cf"),
     "s4": ("#6b6000", "#d9cb55"),
     "s5": ("#0b7a86", "#6fdbe6"),
-    "s6": ("#001a81", "#457cfd"),
-    "s7": ("#8558e2", "#897db2"),
-    "s8": ("#174544", "#439692"),
-    "s9": ("#7233bb", "#d9c6fe"),
-    "s10": ("#1e3603", "#5d9a07"),
-    "s11": ("#904527", "#d79a83"),
-    "s12": ("#0e861e", "#b8f8b6"),
-    "s13": ("#2f63e1", "#6b95ee"),
-    "s14": ("#5d435a", "#bf7fb9"),
-    "s15": ("#1b5274", "#3e8ec1"),
-    "s16": ("#856851", "#c26e12"),
-    "s17": ("#504f2e", "#9d9c61"),
+    "s6": ("#001a81", "#3aa9a4"),
+    "s7": ("#8558e2", "#b788ce"),
+    "s8": ("#174544", "#7cf690"),
+    "s9": ("#7233bb", "#f29f95"),
+    "s10": ("#1e3603", "#98b77b"),
+    "s11": ("#904527", "#c98d5b"),
+    "s12": ("#0e861e", "#78c342"),
+    "s13": ("#2f63e1", "#c6c2fe"),
+    "s14": ("#5d435a", "#f77f0c"),
+    "s15": ("#1b5274", "#0ab060"),
+    "s16": ("#856851", "#ffd88e"),
+    "s17": ("#504f2e", "#93a31a"),
     "a0": ("#2a2fd0", "#a9a2ff"),
     "a1": ("#6b3322", "#d8c3b0"),
     "a2": ("#c012b0", "#f06bb5"),
