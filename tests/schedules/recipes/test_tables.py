@@ -73,6 +73,7 @@ MAPPED: dict[str, Callable[[], Program]] = {
     "copy_propagation": of("conv2d", N=1, C=8, H=9, W=9, F=8, KH=1, KW=1, stride=1, pad=0, dilation=1),
     "unframed": of("max_pool2d", N=1, C=4, H=9, W=9, k=3, stride=2, pad=1),
     "fusion": of("softmax", **LARGE),
+    "scattered": of("histogram", N=1 << 20, bins=64),
     "product": of("matmul", M=512, N=512, K=512),
     "transposed": of("transpose", M=2048, N=2048),
     "in_pieces": of("dot", N=1 << 22),
