@@ -115,8 +115,8 @@ def one_thread(schedule: Schedule) -> list[tuple[str, tuple[str, ...]]]:
 
 def _turns(schedule: Schedule, statement: str) -> str:
     own = next((s for s in schedule.program.statements if s.name == statement), None)
-    sums = own is not None and own.reduction in ("+", "*")
-    floats = sums and schedule.program.arrays[own.targets[0][0]].dtype.is_float
+    sums = own if own is not None and own.reduction in ("+", "*") else None
+    floats = sums is not None and schedule.program.arrays[sums.targets[0][0]].dtype.is_float
     order = ": in an order that is open, so that sums may differ in their last bits from call to call" if floats else ""
     return f"threads that {statement} brings to one cell take turns there{order}"
 
