@@ -232,9 +232,15 @@ class Steps:
             if len(found) == count:
                 break
             index = self._one(starts[n % len(starts)])
-            if all(c.holds(self.space.at(index)) for c in self.space.constraints):
+            if self._is_allowed(index):
                 found.append(index)
         return found
+
+    def _is_allowed(self, index: Index) -> bool:
+        if not self.space.constraints:
+            return True
+        point = self.space.at(index)
+        return all(c.holds(point) for c in self.space.constraints)
 
     def _one(self, start: Index) -> Index:
         index, chance = list(start), self.draw.random
