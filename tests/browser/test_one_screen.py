@@ -40,6 +40,8 @@ def test_the_first_look_needs_no_scrolling(name, size, browser):
     assert browser.run("document.scrollingElement.scrollHeight <= innerHeight"), "the page does not scroll"
 
 
+# The height of a line of code that is not wrapped.
+LINE = "Math.min(...[...document.querySelectorAll('.wbp .code .cm-line')].map((e) => e.getBoundingClientRect().height))"
 # Parts of headings and rows that cover one another, or stand out of the pane they are in.
 MET = """(() => { const box = (e) => e.getBoundingClientRect();
     const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
@@ -169,14 +171,12 @@ def test_a_pane_is_hidden_and_one_more_is_scrolled_to(browser):
 @pytest.mark.parametrize("size", SIZES)
 def test_a_talk_has_two_panes_in_large_type(size, browser, keep_window):
     bench = opened(browser, size, schedule("convolution"))
-    heights = "[...document.querySelectorAll('.wbp .code .cm-line')].map((e) => e.getBoundingClientRect().height)"
-    letters = f"Math.min(...{heights})"  # of a line that is not wrapped
-    small = browser.run(letters)
+    small = browser.run(LINE)
     browser.click(".wbp .talk-layout")
     browser.until("document.querySelector('.wbp.talk')")
     shown = "[...document.querySelectorAll('.wbp .slot')].map((e) => e.dataset.slot)"
     browser.until(f"{shown}.join() === 'domain,code'")
-    assert browser.run(letters) > 1.2 * small
+    assert browser.run(LINE) > 1.2 * small
     assert browser.run(SEEN % [".wbp .head", ".wbp [data-slot=domain]", ".wbp [data-slot=code]"]) == []
     keep_window(f"talk_{size.split()[0]}")
     browser.click(".wbp [data-pane=tree]")

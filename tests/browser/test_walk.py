@@ -25,7 +25,7 @@ from tests.browser.lab import LATE, Page, Server
 from tests.browser.resting import seen_at_rest
 from tests.browser.test_first_look import PARTS, UNSEEN
 from tests.browser.test_menus import MENU, READY, ROW, ROWS, dropped
-from tests.browser.test_one_screen import MET
+from tests.browser.test_one_screen import LINE, MET
 from tests.browser.test_standing_still import BAR, COVERED, HIDDEN, WHERE, apart
 from tests.browser.test_texts import COLUMN, shown
 from tests.support import examples
@@ -58,7 +58,6 @@ WHOLE = """(() => { const box = (e) => e.getBoundingClientRect(), around = box(d
 TIME = "document.querySelector('.wbp .head .time').textContent"
 PRESSED = "[...document.querySelectorAll('.wbp .language[aria-pressed=true]')].map((e) => e.textContent).join()"
 SLOTS = "[...document.querySelectorAll('.wbp .slot')].map((e) => e.dataset.slot).join()"
-LINE = "document.querySelector('.wbp .code .cm-line').getBoundingClientRect().height"
 FLOW = ".wbp .flow .drawing .place"
 STORED = "window.notebook.content.widgets[0].model.outputs.get(0).data"
 TINTS = f"""(() => {{ const tint = (line) => [...line.classList].find((c) => /^t\\d$/.test(c));
