@@ -112,8 +112,9 @@ def walk(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Walk]:
     page = server.again(browser, CELL)
     browser.run("(localStorage.removeItem('tensor-workbench:hint'), window.jupyterapp.shell.collapseLeft?.(), 0)")
     page.command("apputils:change-theme", theme=shots.THEMES[theme])
+    browser.until(f"document.body.dataset.jpThemeName === {json.dumps(shots.THEMES[theme])}")
     browser.console.clear()  # of what the application said of itself while it began
-    browser.click(".jp-CodeCell .jp-InputArea-editor .cm-content")
+    browser.until("(e => (e.focus(), e === document.activeElement))(document.querySelector('.jp-Cell .cm-content'))")
     browser.key("Enter", SHIFT)
     page.panel()
     browser.until(shots.BEGIN)
