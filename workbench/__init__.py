@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.face import METHODS, NAMES, afterwards, silent_classes, uncollected
 
-with uncollected():  # with the operator comes NumPy, whose objects are looked through dozens of times otherwise
+with uncollected():
     from workbench import errors
     from workbench.errors import unknown_name
     from workbench.lang.operator import Operator
