@@ -65,6 +65,22 @@ class OwnHash:
         return 5
 
 
+@record(frozen=False)
+class Filled:
+    """What a pass fills in."""
+
+    size: int
+    names: list[str] = field(default_factory=list)
+    notes: str = field(default="", compare=False, repr=False)
+
+
+@dataclass
+class FilledTwin:
+    size: int
+    names: list[str] = field(default_factory=list)
+    notes: str = field(default="", compare=False, repr=False)
+
+
 @dataclass(frozen=True)
 class PlainTwin:
     kind: ClassVar[str] = "plain"
@@ -144,3 +160,31 @@ def test_a_field_without_a_default_after_one_with_a_default_is_refused():
         class Wrong:
             first: int = 1
             second: str
+
+
+def test_one_that_is_not_frozen_behaves_as_a_dataclass_does():
+    value, twin = Filled(1), FilledTwin(1)
+    for one in (value, twin):
+        one.size = 2
+        one.names.append("a")
+    assert (value.size, value.names) == (twin.size, twin.names) == (2, ["a"])
+    assert repr(value).replace("Filled", "FilledTwin") == repr(twin)
+    assert str(inspect.signature(Filled)) == str(inspect.signature(FilledTwin))
+    assert value == Filled(2, ["a"], "not compared") == copy.deepcopy(value) == pickle.loads(pickle.dumps(value))
+    assert value != Filled(2)
+    for one in (value, twin):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(one)
+
+
+def test_a_class_without_a_docstring_costs_no_signature(monkeypatch):
+    """`dataclass` would have `inspect` read the signature of such a class, for which it compiles a tokenizer."""
+    monkeypatch.setattr(inspect, "signature", None)
+
+    @record
+    class Bare:
+        size: int
+        name: str = ""
+
+    assert Bare.__doc__ == "Bare(size, name)"
+    assert Bare(1).size == 1

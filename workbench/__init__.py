@@ -16,12 +16,14 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from workbench import errors
-from workbench.errors import unknown_name
 from workbench.face import METHODS, NAMES, afterwards, silent_classes, uncollected
-from workbench.lang.operator import Operator
-from workbench.settings import current, settings
-from workbench.target import Target
+
+with uncollected():
+    from workbench import errors
+    from workbench.errors import unknown_name
+    from workbench.lang.operator import Operator
+    from workbench.settings import current, settings
+    from workbench.target import Target
 
 if TYPE_CHECKING:
     from workbench.certificates.certificate import Certificate

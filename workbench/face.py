@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from os import scandir
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 KINDS = ("order", "instances", "storage", "execution")
 
@@ -118,23 +118,27 @@ METHODS = {
     "bytes": "workbench.ops:bytes",
 }
 
-_LOOKED_AT: set[str] = set()  # modules whose classes were found already: a cache
+_LOOKED_AT: set[str] = set()  # modules whose classes were found already, and foreign ones: a cache
 # What shows itself as what it is, and what is no value.
 _PLAIN = (str, int, float, tuple, list, dict, set, frozenset, type, BaseException)
 
 
 def silent_classes() -> Iterator[type]:
     """Public classes of modules that were loaded since this was last asked, of which a notebook has no picture yet."""
-    # A copy: other threads import modules meanwhile.
-    for name in [n for n in list(sys.modules) if n.startswith("workbench.") and n not in _LOOKED_AT]:
+    # A copy: other threads import modules meanwhile.  Foreign ones are looked at once, too: this is asked at every
+    # first use of a name.
+    for name in set(list(sys.modules)).difference(_LOOKED_AT):
         module = sys.modules.get(name)
-        if module is not None and not getattr(module.__spec__, "_initializing", False):
+        if not name.startswith("workbench."):
             _LOOKED_AT.add(name)
-            yield from (kind for kind in list(vars(module).values()) if _silent(kind, name))
+        elif module is not None and not getattr(module.__spec__, "_initializing", False):
+            _LOOKED_AT.add(name)
+            own = [x for x in list(vars(module).values()) if isinstance(x, type) and x.__module__ == name]
+            yield from filter(_silent, own)
 
 
-def _silent(kind: object, module: str) -> TypeGuard[type]:
-    if not isinstance(kind, type) or kind.__module__ != module or kind.__name__.startswith("_"):
+def _silent(kind: type) -> bool:
+    if kind.__name__.startswith("_"):
         return False
     shown = hasattr(kind, "_repr_mimebundle_") or hasattr(kind, "_repr_html_")
     return not shown and not issubclass(kind, _PLAIN) and not getattr(kind, "_is_protocol", False)

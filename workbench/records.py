@@ -1,4 +1,4 @@
-"""Records: the frozen dataclasses that everything here is made of, decorated at a fifth of the usual cost.
+"""Records: the dataclasses that everything here is made of, nearly all frozen, decorated at a fifth of the usual cost.
 
 `dataclasses.dataclass(frozen=True)` compiles six methods a class, about a millisecond; with two hundred classes
 between `import workbench` and the first kernel that was a quarter of the start.  A record is a dataclass (`fields`,
@@ -37,18 +37,23 @@ class Hashed:
 @overload
 def record(cls: C, /) -> C: ...
 @overload
-def record(*, slots: bool = False, eq: bool = True, repr: bool = True) -> Callable[[C], C]: ...
+def record(*, slots: bool = False, eq: bool = True, repr: bool = True, frozen: bool = True) -> Callable[[C], C]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def record(cls: type | None = None, /, *, slots: bool = False, eq: bool = True, repr: bool = True) -> Any:
+def record(
+    cls: type | None = None, /, *, slots: bool = False, eq: bool = True, repr: bool = True, frozen: bool = True
+) -> Any:
     """A class of frozen values with the annotated fields: `@record`, or `@record(slots=True)` and the like.
 
-    `eq=False` keeps identity for `==` and `hash`; `repr=False` keeps the `repr` that the class inherits.
+    `eq=False` keeps identity for `==` and `hash`; `repr=False` keeps the `repr` that the class inherits.  With
+    `frozen=False` fields may be assigned, and values that are compared have no hash: what one pass fills in.
     """
 
     def made(given: type) -> Any:
         own = dict(vars(given))
+        if given.__doc__ is None:  # else `dataclass` asks `inspect` for a signature, which may take milliseconds
+            given.__doc__ = f"{given.__name__}({', '.join(own.get('__annotations__', ()))})"
         result: Any = dataclass(init=False, repr=False, eq=False, slots=slots)(given)
-        for name, method in _methods(result, eq=eq, repr=repr).items():
+        for name, method in _methods(result, eq=eq, repr=repr, frozen=frozen).items():
             if own.get(name) is None:
                 setattr(result, name, method)
         return result
@@ -56,10 +61,12 @@ def record(cls: type | None = None, /, *, slots: bool = False, eq: bool = True, 
     return made if cls is None else made(cls)
 
 
-def _methods(cls: type, *, eq: bool, repr: bool) -> dict[str, Any]:
+def _methods(cls: type, *, eq: bool, repr: bool, frozen: bool) -> dict[str, Any]:
     """What the class does not write itself, by name."""
     every = fields(cls)
-    methods: dict[str, Any] = {"__init__": _initializer(cls), "__setattr__": _set, "__delattr__": _delete}
+    methods: dict[str, Any] = {"__init__": _initializer(cls)}
+    if frozen:
+        methods |= {"__setattr__": _set, "__delattr__": _delete}
     if "__slots__" in vars(cls) or issubclass(cls, Hashed):  # a hash means nothing to another process
         methods |= {"__getstate__": _state, "__setstate__": _restore}
     if repr:
@@ -67,7 +74,7 @@ def _methods(cls: type, *, eq: bool, repr: bool) -> dict[str, Any]:
     if eq:
         compared = _values(tuple(each.name for each in every if each.compare))
         hashed = _remembered(compared) if issubclass(cls, Hashed) else lambda self: hash(compared(self))
-        methods |= {"__eq__": _equality(compared), "__hash__": hashed}
+        methods |= {"__eq__": _equality(compared), "__hash__": hashed if frozen else None}
     return methods
 
 

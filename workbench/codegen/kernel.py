@@ -12,13 +12,16 @@ and returns 0, or 1 + the number of the access that found an index out of range 
 from __future__ import annotations
 
 from dataclasses import field
+from typing import TYPE_CHECKING
 
-from workbench.codegen.cuda.grid.launches import Buffer, Step
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Role
 from workbench.records import record
 from workbench.target import Target
+
+if TYPE_CHECKING:
+    from workbench.codegen.cuda.grid.launches import Buffer, Step
 
 
 @record(slots=True)

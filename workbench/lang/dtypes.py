@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.records import record
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Kind = Literal["bool", "uint", "int", "float"]
 
@@ -31,7 +32,7 @@ class DType:
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """The NumPy dtype (bfloat16 comes from ml_dtypes, imported on first use)."""
+        """The NumPy dtype (bfloat16 comes from ml_dtypes); both are imported on first use."""
         return _numpy_dtype(self.name)
 
     @property
@@ -75,6 +76,8 @@ class DType:
 
 @cache
 def _numpy_dtype(name: str) -> np.dtype[Any]:
+    import numpy as np  # a quarter of the time from text to C, which asks for no array
+
     if name == "bfloat16":
         import ml_dtypes
 

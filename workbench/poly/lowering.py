@@ -7,7 +7,7 @@ for `k < 1`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from workbench.errors import LoweringError
@@ -23,6 +23,7 @@ from workbench.poly.programs.binding import Bound, arrays, check_sizes, context,
 from workbench.poly.programs.instances import Lowered, can_share_loops
 from workbench.poly.programs.program import Array, Nest, Program, ProgramStatement
 from workbench.poly.sets import isl
+from workbench.records import record
 
 Strides = Mapping[str, tuple[int, ...]]
 
@@ -105,7 +106,7 @@ def _with_coverage(program: Program, array: Array) -> Array:
     return array if array.role == "input" else replace(array, partial=not is_covered(program, array.name))
 
 
-@dataclass
+@record(frozen=False)
 class _Builder:
     """Collects the statements while the naive nest is put together."""
 

@@ -12,8 +12,8 @@ from workbench.errors import ScheduleError
 from workbench.lang.operator import Operator
 from workbench.poly.programs.binding import given_sizes
 from workbench.poly.programs.program import Program
+from workbench.schedules import steps
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
-from workbench.schedules.steps import affine
 from workbench.schedules.transform import applied
 from workbench.target import Target, unknown_target
 from workbench.target_cpus import CPUS
@@ -45,7 +45,7 @@ def autoschedule(
             raise ScheduleError(f"unknown fusion {fusion!r}; known: none, default, max")
         tree = poly.isl_tree(program, fusion)
         named = import_module("workbench.schedules.explanation").explained(program, tree)  # many steps to load
-        found = named or applied(naive_schedule(program), affine(tree, origin=f"isl, fusion={fusion}"))
+        found = named or applied(naive_schedule(program), steps.affine(tree, origin=f"isl, fusion={fusion}"))
         return language.load("bound")(found, machine) if language.for_gpu else found
     return language.load("recipe")(program, machine)
 

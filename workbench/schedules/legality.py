@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field, replace
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from workbench import poly
 from workbench.errors import BudgetExceeded
@@ -18,7 +18,6 @@ from workbench.poly.dependence.equivalence import Difference, differing
 from workbench.poly.dependence.violations import Violation, violated
 from workbench.poly.programs.marks import ExecutedBy
 from workbench.poly.programs.program import Access, Program
-from workbench.poly.programs.size_set import SizeSet, no_sizes, size_set
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, all_serial, at_once, loops, statements, unmarked
 from workbench.poly.sets import isl
 from workbench.poly.time.barrier_order import divergent
@@ -26,6 +25,9 @@ from workbench.poly.time.concurrency import misplaced
 from workbench.poly.time.timemap import collisions
 from workbench.records import record
 from workbench.wording import number_of
+
+if TYPE_CHECKING:
+    from workbench.poly.programs.size_set import SizeSet
 
 LONGEST_CONDITION = 60  # characters; a longer one is not read in a message
 Outcome = Literal["legal", "illegal", "unproved", "unknown"]
@@ -54,6 +56,8 @@ class Verdict:
     @cached_property
     def valid_for(self) -> SizeSet:
         """The exact set of sizes for which the schedule is (proved) legal: `dict(N=1) in verdict.valid_for`."""
+        from workbench.poly.programs.size_set import no_sizes, size_set  # for who asks
+
         assert self.program is not None
         if self.outcome == "legal":
             return size_set(self.program)

@@ -15,8 +15,6 @@ from workbench.poly.programs.loop_names import LoopName
 from workbench.poly.programs.program import Program
 from workbench.poly.sets import isl
 from workbench.records import record
-from workbench.schedules.field_types import fits, type_text
-from workbench.schedules.foreign_names import unknown_step
 from workbench.schedules.recent import recent
 
 if TYPE_CHECKING:
@@ -239,6 +237,8 @@ def from_json(data: dict[str, Any]) -> Transform:
     name = arguments.pop("step", "")
     name = next((new for (old, argument), new in FORMERLY.items() if name == old and argument in arguments), name)
     if not isinstance(name, str) or name not in (*_COMPOSED, *Transform.known):
+        from workbench.schedules.foreign_names import unknown_step
+
         raise ScheduleError(unknown_step(name, sorted(Transform.known)))
     if name in _COMPOSED:
         parts = arguments.get("steps")
@@ -254,6 +254,8 @@ def from_json(data: dict[str, Any]) -> Transform:
 
 def _require_fitting(name: str, arguments: Mapping[str, Any]) -> None:
     """ScheduleError for arguments that are not there, and for values that are not what a field holds."""
+    from workbench.schedules.field_types import fits, type_text  # for records that are read
+
     hints = _hints(Transform.known[name])
     if not {*arguments} <= {*hints}:
         raise _unfitting(name, arguments)

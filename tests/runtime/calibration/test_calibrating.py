@@ -26,6 +26,7 @@ from workbench.runtime.calibration.cost_probes import (
     probes,
 )
 from workbench.runtime.calibration.cost_texts import PANEL, cost_text
+from workbench.runtime.compilers import discovery
 from workbench.runtime.compilers.compiling import load
 from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.runtime.compilers.job import Job
@@ -227,7 +228,7 @@ def test_other_processors_and_other_compilers_have_costs_of_their_own(kept, monk
     assert len(named) == 3
     assert kept.name in named
     other = replace(preferred_toolchain(), version="gcc 99")
-    monkeypatch.setattr(kept_costs, "preferred_toolchain", lambda: other)
+    monkeypatch.setattr(discovery, "preferred_toolchain", lambda: other)
     kept_costs._kept.cache_clear()
     assert this_machine().costs == Costs()
     kept_costs._kept.cache_clear()

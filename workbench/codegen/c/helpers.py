@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.codegen import cmath
 from workbench.codegen.cmath.helper import Helper
 from workbench.lang.dtypes import INT8, INT16, INT32, INT64, UINT8, UINT16, DType
+from workbench.records import record
 
 MASKS = {8: INT8, 16: INT16, 32: INT32, 64: INT64}
 LETTERS = {"float": "f", "int": "i", "uint": "u"}
 
 
-@dataclass
+@record(frozen=False)
 class Helpers:
     """Collects helper texts while a unit is printed; `register_bytes` is the width of a vector register."""
 

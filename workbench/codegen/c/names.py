@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.errors import CodegenError, shown
+from workbench.records import record
 
 KEYWORDS = """
     EOF HUGE_VAL I INFINITY INT16_MAX INT16_MIN INT32_MAX INT32_MIN INT64_MAX INT64_MIN INT8_MAX
@@ -53,7 +54,7 @@ def reserved(name: str) -> bool:
     return known or name.startswith(PREFIXES) or name.endswith("_t")
 
 
-@dataclass
+@record(frozen=False)
 class Names:
     """One C name for each (kind, name); different things never share one."""
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from workbench.codegen.c.compensation import compensated
 from workbench.codegen.c.expressions.encoded_operands import Encoding, decoded, encoded, flip
-from workbench.codegen.c.expressions.group_writes import group_write
 from workbench.codegen.c.expressions.interleaved_copies import interleaved_copy, neighbours_copied
 from workbench.codegen.c.expressions.lanes import Lanes
 from workbench.codegen.c.expressions.register_transpose import transposed_copy
@@ -18,7 +16,6 @@ from workbench.codegen.c.expressions.writes import lane_write, scalar_write, sto
 from workbench.codegen.c.lines import Line, braced, conditional_lines, indented, owned, unbraced
 from workbench.codegen.c.names import comment
 from workbench.codegen.c.parallel import outlined, thread_number, with_pragma
-from workbench.codegen.c.square_copies import in_squares
 from workbench.codegen.c.stops import BEGAN, STOPS, has_few, looks
 from workbench.codegen.c.workspace import Workspace, local_declaration
 from workbench.codegen.nest.nest import (
@@ -40,11 +37,12 @@ from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
 from workbench.lang.algebra.normal_form import constant
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.sheet import own_text
+from workbench.records import record
 from workbench.schedules.kernels.micro_kernels import registered
 from workbench.target import Parallel
 
 
-@dataclass
+@record(frozen=False)
 class Printer:
     """Prints the nest of one kernel.
 
@@ -129,6 +127,8 @@ class Printer:
     def write(self, write: Write, lane: Lane) -> list[str]:
         comment = self.comment(write)
         if write.group is not None:
+            from workbench.codegen.c.expressions.group_writes import group_write  # for products by an instruction
+
             together = group_write(Lanes(self.values, lane), write, self.encoding)
             return comment + (together or self.lines(written_out(decoded(self.encoding, write)), lane))
         write = encoded(self.encoding, write)
@@ -209,10 +209,15 @@ class Printer:
         if loop.lanes > 1:
             lane = Lane(loop.variable, loop.lanes, loop.limit)
             self.vector_loops += 1
-        if owed := compensated(self, loop, lane):
-            return owed
+        if self.encoding.arrays:
+            from workbench.codegen.c.compensation import compensated  # for those whose operands are in another code
+
+            if owed := compensated(self, loop, lane):
+                return owed
         copy = transposed_copy(self.values, loop) if not lane.variable else None
         if copy is not None:
+            from workbench.codegen.c.square_copies import in_squares
+
             return in_squares(self, loop, copy)
         if moved := [] if lane.variable else self.moved(loop):
             return moved

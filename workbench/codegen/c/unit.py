@@ -11,7 +11,6 @@ from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.helpers import Helpers
 from workbench.codegen.c.lines import indented, origin_of
 from workbench.codegen.c.names import Names, comment
-from workbench.codegen.c.pool import HOST, POOL
 from workbench.codegen.c.printer import Printer
 from workbench.codegen.c.stops import BEGAN, stoppable
 from workbench.codegen.c.workspace import STACK_BYTES, Workspace, pointers, workspace_function, workspace_of
@@ -87,13 +86,19 @@ def write_unit(
     definition = [f"int {function}({taken})", "{", *indented([*start, *body, f"return {result};"]), "}"]
     workspace_text = workspace_function(program, values, function, space)
     head = "".join(f"/* {comment(line)} */\n" for line in title)
-    pool = {"pool": POOL, "host": HOST}.get(target.parallel, "") if printer.outlined else ""
-    parts = [head, pool, *helpers.texts.values(), early, *printer.outlined]
+    parts = [head, _pool(target) if printer.outlined else "", *helpers.texts.values(), early, *printer.outlined]
     text = "\n".join(p for p in parts if p) + "\n" + workspace_text
     known = {name: names("array", name) for name in program.arrays}
     origins = tuple(map(origin_of, definition))
     whole = text + "\n".join(definition) + "\n"
     return Unit(whole, signature, notes(printer), known, text.count("\n"), origins)
+
+
+def _pool(target: Target) -> str:
+    """The functions that loops outside the kernel's text are handed to."""
+    from workbench.codegen.c.pool import HOST, POOL  # a file of its own, for kernels without OpenMP
+
+    return {"pool": POOL, "host": HOST}.get(target.parallel, "")
 
 
 def parameters(program: Program, names: Names) -> tuple[ArrayParameter, ...]:

@@ -6,16 +6,17 @@ Sizes that come from shapes are at least 0; a scalar that multiplies an index is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.lang.algebra.normal_form import extreme, polynomial
 from workbench.lang.algebra.polynomial import Monomial, Polynomial, without
 from workbench.lang.expr import Binary, Call, Const, Expr, Size
+from workbench.records import record
 
 _DEEPEST = 6
 
 
-@dataclass
+@record(frozen=False)
 class Facts:
     """Known lower bounds of size symbols, by name; a name that is missing may be anything."""
 

@@ -5,7 +5,7 @@ Symbolic affine arithmetic over the sizes; the polyhedral layer re-derives every
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from workbench.lang.algebra.facts import Facts
@@ -31,7 +31,7 @@ class Constraint:
     tier: int
 
 
-@dataclass
+@record(frozen=False)
 class Inference:
     """The state of one statement: what is solved, what is not, and the words for it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from workbench.errors import unknown_name
 from workbench.lang.algebra.normal_form import is_plain, polynomial, simplify
@@ -38,6 +37,7 @@ from workbench.lang.syntax.diagnostics import Problem
 from workbench.lang.syntax.limits import LARGEST_EXPR, check_depth, check_resolved_depth, size_of
 from workbench.lang.syntax.terms import Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
 from workbench.lang.unify import WEAK
+from workbench.records import record
 
 _LITERALS: dict[str, Const] = {
     "true": Const(True, BOOL),
@@ -69,7 +69,7 @@ HABITS = {
 }
 
 
-@dataclass
+@record(frozen=False)
 class ExprResolver:
     """Resolves the expressions of one statement.
 

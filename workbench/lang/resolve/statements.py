@@ -12,7 +12,6 @@ from workbench.lang.printing.printer import print_clause, print_statement, print
 from workbench.lang.ranges.shapes import record_write
 from workbench.lang.ranges.statement import infer_ranges, is_subscript
 from workbench.lang.resolve.expressions import ExprResolver
-from workbench.lang.resolve.monoids import monoid_for, of_truths
 from workbench.lang.scopes.draft import Draft
 from workbench.lang.scopes.inferred_types import InferredTypes
 from workbench.lang.scopes.scope import WORDS, AlreadyReported, Context, Local, Scope, TensorState, check_new_name
@@ -33,7 +32,11 @@ def resolve_assign(context: Context, scope: Scope, node: Assign) -> Statement:
     resolver.what = "the value"
     reduction_name, initialise = _operation(node)
     values = [resolver.resolve(value) for value in node.values]
-    reduction = monoid_for(context, scope, node, reduction_name, values) if node.is_tuple else reduction_name
+    reduction = reduction_name
+    if node.is_tuple:
+        from workbench.lang.resolve.monoids import monoid_for  # for the few statements that declare how they add up
+
+        reduction = monoid_for(context, scope, node, reduction_name, values)
     draft = Draft(node, states, subscripts, values, exists, local, reduction, initialise)
     _check_reduced(context, draft, list(scope.tensors))
     _check_initialised(context, draft)
@@ -192,6 +195,8 @@ def _settle_truths(context: Context, draft: Draft, *, strict: bool) -> None:
         raise Problem(f"expected a number but found bool: {op} adds up numbers", value.span, fix)
     if target.dtype not in (None, BOOL):
         return
+    from workbench.lang.resolve.monoids import of_truths
+
     draft.reduction = of_truths(context, name)
     if name == "+":
         context.warnings.append(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.lang.expr import Expr, Index, walk
 from workbench.lang.operator import Monoid
 from workbench.lang.scopes.scope import Local, TensorState
 from workbench.lang.syntax.syntax import Assign
 from workbench.lang.syntax.terms import Span
+from workbench.records import record
 
 
-@dataclass
+@record(frozen=False)
 class Draft:
     """Target tensors with their subscripts, values and the expressions of `exists`, with the local names."""
 

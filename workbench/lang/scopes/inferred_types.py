@@ -8,16 +8,17 @@ until what a reading assumes is what it finds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.lang.dtypes import FLOAT32, DType
 from workbench.lang.unify import WEAK, unify
+from workbench.records import record
 
 RISES = 3
 """How often the type of a tensor can become wider: undecided, of 16, of 32, of 64 bits."""
 
 
-@dataclass
+@record(frozen=False)
 class InferredTypes:
     """One reading of a body: the types it `assumed`, those it `used`, and the widest it `found` written, by tensor.
 

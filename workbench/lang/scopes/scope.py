@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from workbench.lang.algebra.facts import Facts
@@ -17,6 +17,7 @@ from workbench.lang.syntax.diagnostics import Diagnostics, Problem
 from workbench.lang.syntax.limits import DEEPEST_CALLS
 from workbench.lang.syntax.syntax import Assign, CallStep, Define, ForStep, LetClause, MonoidNode, RangeClause, StepNode
 from workbench.lang.syntax.terms import NOWHERE, Apply, Name, Span, Term, names_in, terms
+from workbench.records import record
 
 Box = list[tuple[Polynomial, Polynomial]]
 
@@ -28,7 +29,7 @@ class AlreadyReported(Problem):
         super().__init__("", NOWHERE)
 
 
-@dataclass
+@record(frozen=False)
 class TensorState:
     """A tensor of the operator while its statements are resolved.
 
@@ -55,7 +56,7 @@ class TensorState:
         return None if known is None else len(known)
 
 
-@dataclass
+@record(frozen=False)
 class Scope:
     """The names of one def (or of one inlined call of it)."""
 
@@ -77,7 +78,7 @@ class Scope:
         return [*self.tensors, *self.values, *self.axes]
 
 
-@dataclass
+@record(frozen=False)
 class Local:
     """The names of one statement: lets, indices in order of appearance, and their `where` ranges."""
 
@@ -88,7 +89,7 @@ class Local:
     clauses: dict[str, RangeClause] = field(default_factory=dict)
 
 
-@dataclass
+@record(frozen=False)
 class Context:
     """One operator being resolved: what all its scopes share."""
 
@@ -141,7 +142,7 @@ def free_name(wanted: str, taken: set[str]) -> str:
 
 # -- Which integer scalars shape the program: those in a subscript, a range, a dimension or a loop bound --
 
-@dataclass
+@record(frozen=False)
 class Shaping:
     """Names that shape each def of a text, found once."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.errors import OperatorError, WorkbenchError
 from workbench.lang.syntax.terms import Span
+from workbench.records import record
 
 MOST_PROBLEMS = 10
 
@@ -27,7 +28,7 @@ class Problem(Exception):
         self.message, self.span, self.fix, self.notes = message, span, fix, notes
 
 
-@dataclass
+@record(frozen=False)
 class Diagnostics:
     """Problems found so far in one text, and how many statements were resolved; `error` is what they are raised as.
 

@@ -10,9 +10,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from workbench.errors import OperatorError
 from workbench.lang.syntax.diagnostics import Diagnostics, Problem
-from workbench.lang.syntax.fixes import is_foreign
 from workbench.lang.syntax.limits import DEEPEST_BRACKETS, LONGEST_NAME, LONGEST_TEXT, check_chains
-from workbench.lang.syntax.messages import syntax_problem
 from workbench.lang.syntax.syntax import (
     Assign,
     CallStep,
@@ -59,7 +57,7 @@ def parse_expression(text: str) -> Term:
     at = _first_error(parser, tokens)
     if at == len(tokens) and "$END" in parser.accepts():
         return parser.feed_eof(tokens[-1] if tokens else None)
-    diagnostics.add(syntax_problem(tokens, at, parser.accepts()))
+    _add_problem(diagnostics, tokens, at, parser)
     diagnostics.check()
     raise AssertionError("a syntax problem is an error")
 
@@ -93,10 +91,18 @@ def _feed(tokens: list[Token], diagnostics: Diagnostics) -> Unit | None:
         at = _first_error(parser, tokens)
         if at == len(tokens) and "$END" in parser.accepts():
             return parser.feed_eof(tokens[-1] if tokens else None)
-        diagnostics.add(syntax_problem(tokens, at, parser.accepts()))
-        if at == len(tokens) or is_foreign(tokens, at):
+        if _add_problem(diagnostics, tokens, at, parser) or at == len(tokens):
             return None
         tokens = without_statement(tokens, at)
+
+
+def _add_problem(diagnostics: Diagnostics, tokens: list[Token], at: int, parser: InteractiveParser) -> bool:
+    """Say what is wrong with the token `at`; whether the text is one of another language."""
+    from workbench.lang.syntax.fixes import is_foreign  # both for the few texts in which something is wrong
+    from workbench.lang.syntax.messages import syntax_problem
+
+    diagnostics.add(syntax_problem(tokens, at, parser.accepts()))
+    return at < len(tokens) and is_foreign(tokens, at)
 
 
 def _first_error(parser: InteractiveParser, tokens: list[Token]) -> int:

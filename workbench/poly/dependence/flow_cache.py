@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 
-from workbench.poly.dependence.piecewise_flow import last_writes
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.poly.sets import isl
@@ -68,6 +67,8 @@ def sources(
 
 @lru_cache(maxsize=2048)
 def _analysed(sinks: str, must: str | None, may: str | None, times: str) -> tuple[isl.UnionMap, isl.UnionMap]:
+    from workbench.poly.dependence.piecewise_flow import last_writes  # for flow that bounds do not show
+
     certain, possible = (None if text is None else isl.parse_union_map(text) for text in (must, may))
     return last_writes(isl.parse_union_map(sinks), certain, possible, isl.parse_union_map(times))
 

@@ -27,9 +27,7 @@ UNUSABLE = frozenset({
     errno.ELOOP, errno.ENAMETOOLONG, errno.EIO, errno.EINVAL,
 })  # fmt: skip
 
-_DISK_FULL = re.compile(
-    r"No space left on device|Disk quota exceeded|Read-only file system|File size limit exceeded", re.IGNORECASE
-)
+_DISK_FULL = r"(?i)No space left on device|Disk quota exceeded|Read-only file system|File size limit exceeded"
 
 # What a compiler may need for one kernel.
 ROOM_BYTES = 1 << 20
@@ -123,7 +121,7 @@ def is_full(folder: Path, said: str) -> bool:
 
     A compiler says it in words when the disk is full, but on a full disk its words may be lost as well.
     """
-    if _DISK_FULL.search(said):
+    if re.search(_DISK_FULL, said):
         return True
     probe = folder / "room"
     try:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import BuildError, WorkbenchError
-from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.runtime.compilers.storage import in_use, storage, write_file
 from workbench.runtime.host.processor import this_processor
 from workbench.settings import current
@@ -84,6 +83,8 @@ def _name(machine: Target) -> str:
 
 def _facts(machine: Target) -> dict[str, Any]:
     """What measured costs depend on."""
+    from workbench.runtime.compilers.discovery import preferred_toolchain  # for the machines whose costs were kept
+
     here, toolchain = this_processor(), preferred_toolchain()
     return {
         "processor": here.model, "architecture": here.architecture, "cores": machine.cores,

@@ -9,7 +9,7 @@ import subprocess
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
@@ -66,7 +66,7 @@ def run_limited(
         return Finished(code, _start_of(output))
 
 
-@dataclass
+@record(frozen=False)
 class _Program:
     """A program that a thread of its own starts.
 

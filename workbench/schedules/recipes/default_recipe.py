@@ -13,7 +13,7 @@ from functools import lru_cache
 from workbench.lang.expr import reads
 from workbench.poly.programs.accumulating import added
 from workbench.poly.programs.program import Program, ProgramStatement
-from workbench.poly.programs.tree import Tree
+from workbench.poly.programs.tree import Tree, path
 from workbench.schedules.analysis.structure import in_place, structure, swept
 from workbench.schedules.recipes.decisions import asked, decide, undecided
 from workbench.schedules.recipes.table import Row, Taken, last, taken, tuned
@@ -39,11 +39,6 @@ def has_tuned_recurrences(schedule: Schedule) -> bool:
     return asked() and has_recurrences(schedule)
 
 
-def has_sums(schedule: Schedule) -> bool:
-    """Whether something is summed up in loops."""
-    return any(s.dims for s in sums(schedule))
-
-
 def has_several_sums(schedule: Schedule) -> bool:
     """Whether sums may stand in one another's way."""
     return len(sums(schedule)) > 1
@@ -65,9 +60,30 @@ def has_sweeps(schedule: Schedule) -> bool:
     return any(swept(structure(schedule.program, s.id)) for s in schedule.program.statements)
 
 
+def has_whole_sums(schedule: Schedule) -> bool:
+    """Whether a single value is summed up."""
+    program = schedule.program
+    return any(s.kind == "update" and not structure(program, s.id).free for s in program.statements)
+
+
+def has_waiting_sums(schedule: Schedule) -> bool:
+    """Whether terms of a sum are computed here, others in each iteration."""
+    program = schedule.program
+    made = {array for s in program.statements for array, _ in s.targets}
+    found = [(s, r) for s in sums(schedule) if s.dims for r in structure(program, s.id).reads if r.array in made]
+    return any(read.along(s.dims[-1]) != 0 for s, read in found)
+
+
+def has_global_temporaries(schedule: Schedule) -> bool:
+    """Whether values are kept between nests."""
+    return any(a.role == "temporary" and a.scope == "global" for a in schedule.program.arrays.values())
+
+
 def carries_values(schedule: Schedule) -> bool:
-    """Whether a loop hands a value from one iteration to the next."""
-    return has_recurrences(schedule) or bool(sums(schedule))
+    """Whether loops that were left as they are hand a value from one iteration to the next."""
+    program, tree = schedule.program, schedule.tree
+    carrying = [s for s in program.statements if in_place(s) or added(program, s) is not None]
+    return any(all(x.kind in ("serial", "parallel") for x in path(tree, s.id)) for s in carrying)
 
 
 def has_gathers(schedule: Schedule) -> bool:
@@ -104,9 +120,9 @@ BEFORE = (
     Row("time_tiling", "loops.time_tiling:time_tiled",
         "a stencil takes several steps of time over cells that are in cache", has_sweeps),
     Row("partial_sums", "loops.partial_sums:in_parts", "a long sum of a single value in parts, which threads share",
-        has_sums),
+        has_whole_sums),
     Row("triangles", "recurrences.triangles:in_triangles",
-        "blocks of a triangle: most of the work is products between finished ones", has_sums),
+        "blocks of a triangle: most of the work is products between finished ones", has_waiting_sums),
 )  # fmt: skip
 
 EACH = ("statement", "target")
@@ -140,9 +156,9 @@ UNBLOCKED = (
 # What blocks left: lanes, threads, and the ways of memory.
 AFTER = (
     Row("tile_fusion", "memory.tile_fusion:with_fused_producers",
-        "a large temporary is made in the loops that ask for each of its parts once", has_temporaries),
+        "a large temporary is made in the loops that ask for each of its parts once", has_global_temporaries),
     Row("own_windows", "memory.own_windows:with_own_windows",
-        "what a thread's windows read of a temporary it makes itself", has_temporaries),
+        "what a thread's windows read of a temporary it makes itself", has_global_temporaries),
     Row("loop_order", "loops.loop_choices:reordered", "another order of loops may be better", tuned,
         takes=("blocked", "target")),
     Row("vectorization", "loops.vectorization:vectorized", "neighbours in memory in the lanes of a register",

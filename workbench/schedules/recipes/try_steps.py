@@ -8,7 +8,8 @@ from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Index
 from workbench.poly.programs.loop_names import loops_of
-from workbench.poly.programs.tree import Band, Sequence, Tree, statements
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Sequence, Tree, path, statements
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import reorder
 from workbench.schedules.transform import Transform, applied
@@ -57,3 +58,8 @@ def dim_of(band: Band, position: int, statement: str) -> str | None:
     """The dim that a loop of the band is for a statement, if it is just that."""
     row = band.loops[position].row(statement)
     return row.name if isinstance(row, Index) else None
+
+
+def simple(program: Program, tree: Tree, identifier: str) -> bool:
+    """Whether the loops around the statement are its own dims, one after another."""
+    return [x.name for x in path(tree, identifier)] == list(program.statement(identifier).dims)

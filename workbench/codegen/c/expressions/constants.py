@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
+
+DIGITS = 6
+"""Numbers of so many digits are different in float32, too: none of them has a shorter one that reads back the same."""
 
 
 def constant_text(value: int | float | bool, dtype: DType) -> str:
@@ -36,10 +37,19 @@ def float_text(value: float, dtype: DType) -> str:
         return "NAN" if dtype == FLOAT32 else f"({dtype.c_name})NAN"
     if math.isinf(value):
         return infinity(value, dtype)
-    rounded = np.float32(value) if dtype == FLOAT32 else np.float64(value)
-    if np.isinf(rounded):
-        return infinity(value, dtype)
-    return f"{rounded!s}{suffix}"
+    if dtype != FLOAT32 or _is_short(value):
+        return f"{value!r}{suffix}"
+    import numpy as np  # for the few constants that float32 rounds
+
+    with np.errstate(over="ignore"):
+        rounded = np.float32(value)
+    return infinity(value, dtype) if np.isinf(rounded) else f"{rounded!s}{suffix}"
+
+
+def _is_short(value: float) -> bool:
+    """Whether the shortest decimal for float64 is that for float32."""
+    usual = value == 0 or 1e-3 <= abs(value) < 1e5  # NumPy writes others with an exponent
+    return usual and len(repr(value).replace(".", "").strip("-0")) <= DIGITS
 
 
 def infinity(value: float, dtype: DType) -> str:
@@ -49,6 +59,8 @@ def infinity(value: float, dtype: DType) -> str:
 
 def half_bits(value: float, dtype: DType) -> str:
     """The 16 bits of a half-precision constant."""
+    import numpy as np
+
     with np.errstate(over="ignore"):
         bits = np.array(value, dtype=dtype.numpy).view(np.uint16)
     return f"0x{int(bits):04x}"

@@ -7,7 +7,7 @@ fills it writes them; 128 times the sum of the other operand is taken away again
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.nest.nest import For, Nest, Write, children, only, writes
@@ -15,13 +15,14 @@ from workbench.lang.algebra.normal_form import depends, simplify
 from workbench.lang.dtypes import INT8
 from workbench.lang.expr import Binary, Const, Expr, Read, reads, substitute, transform
 from workbench.poly.programs.program import Program
+from workbench.records import record
 from workbench.schedules.kernels.lane_instructions import LaneInstruction, operands
 from workbench.schedules.kernels.micro_kernels import registered
 
 FLIPPED = Const(-128, INT8)
 
 
-@dataclass
+@record(frozen=False)
 class Encoding:
     """Buffers that hold numbers in the code of an instruction, and panels whose sums are known, by their names in C.
 

@@ -7,8 +7,6 @@ function without one) is computed lane by lane.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.codegen.c.expressions.partial_vectors import first_lanes, has_masks
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.helpers import MASKS
@@ -36,6 +34,7 @@ from workbench.lang.expr import (
     transform,
 )
 from workbench.poly.programs.addresses import address_step
+from workbench.records import record
 
 NEAR = 1 << 30
 WB_NEAR = """WB_INLINE int32_t wb_near(int64_t distance) {
@@ -45,7 +44,7 @@ WB_NEAR = """WB_INLINE int32_t wb_near(int64_t distance) {
 VECTOR_OPS = frozenset({"+", "-", "*", "&", "|", "^"})
 
 
-@dataclass
+@record(frozen=False)
 class Lanes:
     """Prints expressions inside one loop over lanes; `slow` counts what had to be done lane by lane."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from workbench.codegen import cmath
@@ -18,6 +18,7 @@ from workbench.lang.dtypes import BOOL, FLOAT32, INT64, UINT16, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, reads, transform
 from workbench.lang.operator import Monoid
 from workbench.poly.programs.program import Array
+from workbench.records import record
 
 PRECEDENCE = {
     "*": 10, "/": 10, "%": 10, "+": 9, "-": 9, "<<": 8, ">>": 8, "<": 7, "<=": 7, ">": 7, ">=": 7,
@@ -32,7 +33,7 @@ WHOLE = """WB_INLINE int64_t wb_whole(int64_t n, int64_t block) {
 """
 
 
-@dataclass
+@record(frozen=False)
 class Values:
     """Prints expressions of one kernel.
 
@@ -293,7 +294,6 @@ def _is_vast(storage: Array, dim: int, place: Expr) -> bool:
 
 def _widened(place: Expr) -> Expr:
     """The place with the numbers that it reads in 64 bits, so that what is computed with them is."""
-
     def wide(node: Expr) -> Expr:
         return Cast(node, INT64) if isinstance(node, Read) and node.dtype.bits < 64 else node
 

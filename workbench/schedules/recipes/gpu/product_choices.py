@@ -27,7 +27,7 @@ from workbench.schedules.recipes.gpu.tensor_core_products import (
     reduction_depth,
     stages_fit,
 )
-from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.try_steps import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.target import Target
 

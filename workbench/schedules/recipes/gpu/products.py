@@ -35,8 +35,7 @@ from workbench.schedules.recipes.gpu.padding.banks import padded
 from workbench.schedules.recipes.gpu.shared import in_one
 from workbench.schedules.recipes.gpu.tensor_core_products import tensor_product
 from workbench.schedules.recipes.loops.fusion import fused_but
-from workbench.schedules.recipes.loops.tiling import simple
-from workbench.schedules.recipes.try_steps import ordered
+from workbench.schedules.recipes.try_steps import ordered, simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     atomic,

@@ -34,9 +34,8 @@ from workbench.schedules.recipes.gpu.lanes import (
 )
 from workbench.schedules.recipes.gpu.padding.fragment_padding import padded_for_fragments
 from workbench.schedules.recipes.gpu.shared import in_one
-from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.staging import staged
-from workbench.schedules.recipes.try_steps import ordered
+from workbench.schedules.recipes.try_steps import ordered, simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     bind,

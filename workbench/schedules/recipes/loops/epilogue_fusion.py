@@ -15,12 +15,13 @@ from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, path, statements
 from workbench.poly.programs.tree import Sequence as Parts
+from workbench.schedules import steps
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import at
 from workbench.schedules.recipes.loops.fusion import common_outer_loops
 from workbench.schedules.recipes.try_steps import attempt, ordered, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import decompose_reduction, distribute, merge, tile, unroll, vectorize
+from workbench.schedules.steps import decompose_reduction, tile, unroll, vectorize
 from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
 
 Order = tuple[Sequence[str], Sequence[str], Sequence[str]]
@@ -78,7 +79,7 @@ def with_epilogue(schedule: Schedule, identifier: str) -> Schedule:
     if not _compute_with(program, statements(following), identifier):
         return schedule
     last, first = program.statement(statements(nest)[-1]).name, program.statement(statements(following)[0]).name
-    return attempt(schedule, merge(last, first, depth=depth))
+    return attempt(schedule, steps.merge(last, first, depth=depth))
 
 
 def _compute_with(program: Program, others: Sequence[str], identifier: str) -> bool:
@@ -99,7 +100,7 @@ def _apart(schedule: Schedule, identifier: str, loop: str) -> tuple[Schedule, li
     begins = {0, place, min(place + 1, len(parts.children) - 1)}  # what stands before, the reduction, what follows
     names = [schedule.program.statement(statements(parts.children[n])[0]).name for n in sorted(begins)]
     for name in names[1:]:
-        schedule = distribute(name, loop=loop).on(schedule)
+        schedule = steps.distribute(name, loop=loop).on(schedule)
     return schedule, names
 
 

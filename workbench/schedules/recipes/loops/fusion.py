@@ -9,6 +9,7 @@ from workbench import poly
 from workbench.poly.programs.accumulating import added
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Sequence, Tree, statements
+from workbench.schedules import steps
 from workbench.schedules.analysis.blocking import blocking
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import children
@@ -16,7 +17,6 @@ from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.memory.row_fusion import row_sums
 from workbench.schedules.recipes.try_steps import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import merge
 from workbench.target import Target
 
 FEW = 8
@@ -51,7 +51,7 @@ def fused_but(alone: Callable[[Program, Tree, Target], bool], schedule: Schedule
         names = [schedule.program.statement(s).name for s in (first, second)]
         parts = tuple(frozenset(statements(nest)) for nest in (a, b))
         for d in range(decide(f"{names[0]}_{names[1]}_fused", depth, range(depth, -1, -1), opens=True), 0, -1):
-            after = attempt(schedule, merge(names[0], names[1], depth=d), parts=parts)
+            after = attempt(schedule, steps.merge(names[0], names[1], depth=d), parts=parts)
             if after is not schedule:
                 schedule = after
                 break

@@ -13,7 +13,6 @@ from workbench.poly.programs.tree import Band, Sequence, Tree, loops, path, stat
 from workbench.schedules.analysis.structure import multiplies, structure
 from workbench.schedules.edit import Site, find_loop, qualified, sites
 from workbench.schedules.recipes.decisions import asked, decide
-from workbench.schedules.recipes.loops.wavefront import in_wavefronts
 from workbench.schedules.recipes.try_steps import attempt, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize, reorder
@@ -44,7 +43,7 @@ def parallelized(schedule: Schedule, target: Target) -> Schedule:
         if isinstance(nest, Band) and not divided_already and worthwhile(schedule.program, nest, target):
             after = among_threads(schedule, nest)
             after = _inside(schedule, nest, target) if after is schedule else after
-            schedule = in_wavefronts(schedule, nest, target) if after is schedule else after
+            schedule = _in_wavefronts(schedule, nest, target) if after is schedule else after
     return schedule
 
 
@@ -81,6 +80,12 @@ def worthwhile(program: Program, nest: Tree, target: Target, regions: int = SMAL
         share = target.lanes(32) // 2 if regions >= ENTERED and in_lanes else 1
         total += prod(trip or 0 for trip in trips) // max(1, share)
     return total >= regions * target.costs.turns_a_region
+
+
+def _in_wavefronts(schedule: Schedule, nest: Band, target: Target) -> Schedule:
+    from workbench.schedules.recipes.loops.wavefront import in_wavefronts  # for nests no loop of which is free
+
+    return in_wavefronts(schedule, nest, target)
 
 
 def among_threads(schedule: Schedule, nest: Band) -> Schedule:

@@ -11,13 +11,12 @@ from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.poly.programs.loop_names import in_block, loop_of, over_blocks
 from workbench.poly.programs.program import Program
-from workbench.poly.programs.tree import Tree, path
 from workbench.schedules.analysis.blocking import Blocking, at_least, blocking
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import asked, decide, sizes_near
 from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, tiled
 from workbench.schedules.recipes.memory.row_fusion import row_sums, shares_its_nest
-from workbench.schedules.recipes.try_steps import changed_statements, ordered
+from workbench.schedules.recipes.try_steps import changed_statements, ordered, simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize, reorder, split, tile, unroll, vectorize
 from workbench.schedules.transform import applied
@@ -101,11 +100,6 @@ def _with_rows(plan: Blocking, shape: Structure) -> Blocking:
     if chosen == usual:
         return plan
     return replace(plan, rows=((chosen, ABREAST),) if chosen else (), strip=0)
-
-
-def simple(program: Program, tree: Tree, identifier: str) -> bool:
-    """Whether the loops around the statement are its own dims, one after another."""
-    return [x.name for x in path(tree, identifier)] == list(program.statement(identifier).dims)
 
 
 def _across(schedule: Schedule, identifier: str, plan: Blocking, time: Sequence[str]) -> Schedule:

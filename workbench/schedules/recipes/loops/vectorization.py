@@ -12,15 +12,15 @@ from workbench.poly.programs.addresses import address
 from workbench.poly.programs.loop_names import loops_of
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Tree, path, statements
+from workbench.schedules import steps
 from workbench.schedules.analysis.blocking import at_least
 from workbench.schedules.analysis.structure import WALKS, structure
 from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.loop_collapse import run_along
-from workbench.schedules.recipes.loops.transposition import across
 from workbench.schedules.recipes.try_steps import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, reorder, vectorize
+from workbench.schedules.steps import reorder, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -71,8 +71,8 @@ def vectorized_band(schedule: Schedule, band: Band, target: Target) -> Schedule:
         if crossing and not decide(f"{program.statement(ids[-1]).name}_squares", True, (True, False)):
             crossing = None
         flat = loop_collapses(program, band, position, target) if position == len(band.loops) - 1 else []
-        for steps in (*flat, *options(program, band, position, crossing, target)):
-            after = attempt(schedule, *steps)
+        for way in (*flat, *options(program, band, position, crossing, target)):
+            after = attempt(schedule, *way)
             if after is not schedule:
                 return after
     return schedule
@@ -137,6 +137,8 @@ def options(
     own = names[position]
     found: list[list[Transform]] = []
     if crossing is not None:
+        from workbench.schedules.recipes.loops.transposition import across  # for the few programs that transpose
+
         found += across(program, band, [x.name for x in band.loops].index(crossing), position, target)
     moved = (*names[:position], *names[position + 1 :], own)
     order: list[Transform] = [reorder(*moved)] if moved != names else []
@@ -160,7 +162,7 @@ def loop_collapses(program: Program, band: Band, position: int, target: Target) 
     if min(runs) < 2:
         return []
     rows = band.loops[position + 1 - min(runs) : position + 1]
-    long = fuse(*loops_of(program.statement(ids[-1]).name, (x.name for x in rows)))
+    long = steps.fuse(*loops_of(program.statement(ids[-1]).name, (x.name for x in rows)))
     return [[long, vectorize(long.fused)]]
 
 

@@ -12,10 +12,10 @@ from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import marked, path
 from workbench.poly.regions.storage import array_bytes
+from workbench.schedules import steps
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import nontemporal
 from workbench.target import Target
 
 PART = 16
@@ -36,7 +36,7 @@ def with_nontemporal_stores(schedule: Schedule, target: Target) -> Schedule:
         large = (array_bytes(program.arrays[own.targets[0][0]]) or 0) > target.cache_bytes[1]
         fits = own.id not in done and large and touched_once(program, own) and _in_whole_vectors(schedule, own, target)
         if fits and decide(f"{own.name}_past_caches", usual, (False, True)):
-            schedule = nontemporal(own.name).on(schedule)
+            schedule = steps.nontemporal(own.name).on(schedule)
     return schedule
 
 

@@ -16,12 +16,12 @@ from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Loop, Sequence, Tree, loops, marked, statements
+from workbench.schedules import steps
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import children
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import prefetch
 from workbench.target import Target
 
 ROWS = 2
@@ -59,7 +59,8 @@ def with_row_prefetch(schedule: Schedule, target: Target) -> Schedule:
             lanes = target.lanes(32) if loop.kind == "vector" else 1
             rows = decide(f"{name}_{array}_rows_ahead", ROWS, (0, 1, 2, 3, 4, 8))
             if rows:
-                schedule = attempt(schedule, prefetch(array, loop_of(name, loop.name), max(1, rows * cells // lanes)))
+                request = steps.prefetch(array, loop_of(name, loop.name), max(1, rows * cells // lanes))
+                schedule = attempt(schedule, request)
     return schedule
 
 

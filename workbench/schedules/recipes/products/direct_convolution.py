@@ -21,17 +21,18 @@ from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.loop_names import fused_name, in_block, loop_of, loops_of, over_blocks
 from workbench.records import record
+from workbench.schedules import steps
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along
-from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.recipes.products.panels import by_instruction, in_words, plain_read, with_panel
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.products.window_threads import Cut, candidates, divided
+from workbench.schedules.recipes.try_steps import simple
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, parallelize, widen
+from workbench.schedules.steps import parallelize
 from workbench.target import Target
 
 WORK = 1 << 21
@@ -282,7 +283,7 @@ def _scheduled(
     cells = in_block(plan.pixels), in_block(plan.lanes)
     sizes = {plan.lanes: plan.width, plan.pixels: plan.height}
     schedule = nest_for_tiles(schedule, identifier, together=True)
-    schedule = fuse(*loops_of(name, plan.run)).on(schedule) if len(plan.run) > 1 else schedule
+    schedule = steps.fuse(*loops_of(name, plan.run)).on(schedule) if len(plan.run) > 1 else schedule
     schedule = tiled(schedule, identifier, sizes, (outer, shape.reduced, cells))
     home, cut = loop_of(name, over_blocks(plan.lanes)), (plan.lanes, plan.width)
     count = None if group is None or group[1].count == 1 else (group[0], group[1].count)
@@ -293,6 +294,6 @@ def _scheduled(
         full = (shape.trip(dim) or 1) % words.count == 0
         schedule = in_words(schedule, picture_of(shape, plan.weights), home, group, target, full=full)
         for buffer in [a for a in schedule.program.arrays if a not in before and words.wide]:
-            schedule = widen(buffer, words.wide).on(schedule)
+            schedule = steps.widen(buffer, words.wide).on(schedule)
         schedule = by_instruction(schedule, name, (dim, *cells), words, full=full)
     return parallelize(loop_of(name, plan.threads)).on(schedule)

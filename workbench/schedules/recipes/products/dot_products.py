@@ -14,9 +14,8 @@ from workbench.poly.programs.loop_names import in_block, loop_of, over_blocks
 from workbench.schedules.analysis.blocking import Blocking, blocking
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles
-from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.product_blocks import Words
-from workbench.schedules.recipes.try_steps import ordered
+from workbench.schedules.recipes.try_steps import ordered, simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import partition, replace, split, tile, unroll, vectorize
 from workbench.target import Target

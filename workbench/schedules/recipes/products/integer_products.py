@@ -17,12 +17,12 @@ from workbench.lang.dtypes import DTYPES
 from workbench.lang.expr import Binary, Cast, Expr, Read
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, Touch, structure
-from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.direct_convolution import convolved
 from workbench.schedules.recipes.products.dot_products import dotted
 from workbench.schedules.recipes.products.packing import packed
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.products.tiled_windows import windowed
+from workbench.schedules.recipes.try_steps import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.target import Target
 

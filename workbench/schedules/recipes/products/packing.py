@@ -20,16 +20,16 @@ from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.loop_names import in_block, loop_of, loops_of, over_blocks
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import path, statements
+from workbench.schedules import steps
 from workbench.schedules.analysis.structure import Structure, in_place, multiplies, structure
 from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along, thinned
-from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.recipes.products.panels import by_instruction, copied_rows, plain_read, runs_along, with_panel
 from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
-from workbench.schedules.recipes.try_steps import changed_statements, top
+from workbench.schedules.recipes.try_steps import changed_statements, simple, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, parallelize, tile, widen
+from workbench.schedules.steps import parallelize, tile
 from workbench.target import Target
 
 WORK = 1 << 18
@@ -160,7 +160,7 @@ def _blocked(schedule: Schedule, identifier: str, plan: Packing) -> Schedule:
 def _in_blocks(schedule: Schedule, identifier: str, plan: Packing, *, together: bool) -> Schedule:
     name = schedule.program.statement(identifier).name
     schedule = nest_for_tiles(schedule, identifier, together=together)
-    schedule = fuse(*loops_of(name, plan.run)).on(schedule) if plan.run else schedule
+    schedule = steps.fuse(*loops_of(name, plan.run)).on(schedule) if plan.run else schedule
     cut: dict[str, int] = {loop_of(name, d): size for d, size in plan.blocks.items() if size}
     schedule = tile(cut).on(schedule) if cut else schedule
     row, column = plan.inside(plan.row), plan.inside(plan.column)
@@ -191,7 +191,7 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
         schedule = with_panel(schedule, operand, home, cut, batches=outer, lanes=lanes, group=group, once=once)
     (buffer,) = {*schedule.program.arrays} - before
     narrow = words.wide not in ("", schedule.program.arrays[buffer].dtype.name)
-    return widen(buffer, words.wide).on(schedule) if narrow else schedule
+    return steps.widen(buffer, words.wide).on(schedule) if narrow else schedule
 
 
 def _instructed(schedule: Schedule, identifier: str, plan: Packing, words: Words) -> Schedule:

@@ -13,6 +13,7 @@ from workbench.poly.derive.deriving import fresh_name
 from workbench.poly.programs.addresses import address_step
 from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.tree import loops, path, statements
+from workbench.schedules import steps  # those by which few products go are loaded with the first
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.edit import find_loop, own_loops, rest_of
 from workbench.schedules.recipes.products.known_operands import is_known
@@ -20,20 +21,7 @@ from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.staging import staged
 from workbench.schedules.recipes.try_steps import ordered
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import (
-    Split,
-    add_unit_loop,
-    fuse,
-    pad,
-    parallelize,
-    reorder,
-    replace,
-    serial,
-    split,
-    transform_layout,
-    unroll,
-    vectorize,
-)
+from workbench.schedules.steps import Split, parallelize, reorder, split, transform_layout, unroll, vectorize
 from workbench.schedules.steps.storage.stage import spelt_read
 from workbench.schedules.transform import applied
 from workbench.target import Target
@@ -109,7 +97,7 @@ def copied_rows(schedule: Schedule, operand: Read, home: LoopName, dim: str, *, 
 
 def _once(schedule: Schedule, home: LoopName) -> tuple[Schedule, LoopName]:
     """A loop of one iteration around the nest of a loop, and its name."""
-    once = add_unit_loop(home.statement, 0, name=fresh_name("once", {x.name for x in loops(schedule.tree)}))
+    once = steps.add_unit_loop(home.statement, 0, name=fresh_name("once", {x.name for x in loops(schedule.tree)}))
     return once.on(schedule), once.made
 
 
@@ -140,7 +128,7 @@ def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes:
     others = [*own[:position], *own[position + 1 :]]
     schedule = applied(panels.on(schedule), reorder(panels.outer, *others, panels.inner))
     if position == 0 and len(others) > 1:  # rows of the operand follow one another: one long loop
-        schedule = fuse(*others).on(schedule)
+        schedule = steps.fuse(*others).on(schedule)
     return (vectorize if lanes else unroll)(panels.inner).on(schedule)
 
 
@@ -246,10 +234,10 @@ def by_instruction(
     others = [x for x in sums if x != outer]
     if words.tiles:
         for loop in (row, column):
-            schedule = serial(loop_of(name, loop)).on(schedule)
+            schedule = steps.serial(loop_of(name, loop)).on(schedule)
     last = (*others, row, column, outer, inner) if words.tiles else (*sums, row, column, inner)
     orders: list[tuple[str, ...]] = [last] if full else [(row, column, *others, outer, inner), last]
     for order in orders:
         schedule = ordered(schedule, name, order)
-        schedule = schedule if order is orders[-1] else pad(groups.outer).on(schedule)
-    return replace(loop_of(name, row) if words.tiles else groups.inner, words.instruction).on(schedule)
+        schedule = schedule if order is orders[-1] else steps.pad(groups.outer).on(schedule)
+    return steps.replace(loop_of(name, row) if words.tiles else groups.inner, words.instruction).on(schedule)

@@ -17,11 +17,11 @@ from workbench.poly.programs.loop_names import in_block, loop_of, over_blocks
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
 from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, tiled
-from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.direct_convolution import outside, picture_of, summed_channels
 from workbench.schedules.recipes.products.panels import by_instruction, channels_last, grouped, plain_read, with_panel
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.products.window_threads import Cut, divided
+from workbench.schedules.recipes.try_steps import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize
 from workbench.target import Target

@@ -14,8 +14,7 @@ from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import path
 from workbench.schedules.analysis.structure import in_place
 from workbench.schedules.recipes.decisions import decide
-from workbench.schedules.recipes.loops.tiling import simple
-from workbench.schedules.recipes.try_steps import attempt
+from workbench.schedules.recipes.try_steps import attempt, simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import merge, reorder
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from workbench.errors import ScheduleError
 from workbench.poly.dependence.questions import turning_point
 from workbench.schedules.analysis.structure import in_place
-from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.try_steps import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import partition
 

@@ -18,9 +18,8 @@ from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, path, statements
 from workbench.records import record
 from workbench.schedules.analysis.structure import structure
-from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.recurrences.triangle_blocks import Sizes, blocked_tree, column_dim
-from workbench.schedules.recipes.try_steps import attempt, dim_of, top
+from workbench.schedules.recipes.try_steps import attempt, dim_of, simple, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import affine, partition
 from workbench.target import Target
