@@ -145,6 +145,12 @@ def test_the_gradient_is_that_of_differences_and_has_the_variables_type(name):
         ("uint8(N) x, int32(N) z", "y(i) = x(i)  y(i) max= z(i)", "int32"),
         ("int64(N) x", "y(i) = 0 where i in 0:N  y(i) += x(i)", "int64"),
         ("int8(N) x", "y(i) = 0 where i in 0:N  y(i) += x(i)", "int32"),
+        ("uint8(N) x", "y(i) = 0 where i in 0:N  y(i) += x(i)", "int32"),
+        ("uint32(N) x", "y = 0  y += x(i)", "uint32"),
+        ("uint64(N) x", "y = 0  y max= x(i)", "uint64"),
+        ("uint64(N) x", "y = 5000000000  y += x(i)", "uint64"),
+        ("uint32(N) x", "y = 5000000000  y += x(i)", "int64"),
+        ("uint32(N) x", "y = 0  y = -1  y max= x(i)", "int32"),
         ("int8(N) x", "y(i) = x(i)  y(i) = 7 where i in 0:1", "int8"),
         ("int8(N) x", "y(i) = x(i)  y(i) = 300 where i in 0:1", "int32"),
         ("int32(N) x", "y(i) = 0.5 where i in 0:N  y(i) = x(i)", "float32"),
@@ -157,11 +163,21 @@ def test_the_widest_value_of_its_kind_decides(parameters, body, wanted):
     assert types(operator(f"def f({parameters}) -> (y) {{ {body} }}")) == {wanted}
 
 
+@pytest.mark.parametrize("element", ["uint8", "int8", "uint32", "int64", "uint64"])
+def test_a_sum_that_begins_with_an_integer_holds_for_every_type_of_integers(element, plain_builds):
+    op = operator("def f<T: integers>(T(N) x) -> (y) { y = 0  y += x(n) }")
+    x = np.array([np.iinfo(element).max - 3, 1, 2], element)
+    total, wanted = op(x), op.evaluate(x)
+    assert total == wanted == int(np.iinfo(element).max)
+    assert total.dtype == wanted.dtype == np.dtype("int32" if np.iinfo(element).bits < 32 else element)
+
+
 @pytest.mark.parametrize(
     ("parameters", "body", "words"),
     [
         ("float(N) x", "y(i) = 0 where i in 0:N  y(i) = x(i)", "assign type float to y of narrower type int32"),
-        ("uint64(N) x", "y(i) = 0 where i in 0:N  y(i) = x(i)", "assign type uint64 to y of narrower type int32"),
+        ("uint64(N) x", "y(i) = -1 where i in 0:N  y(i) = x(i)", "assign type uint64 to y of narrower type int32"),
+        ("uint64(N) x", "y = 0  y += x(i)  y = -1", "assign type int32 to y of narrower type uint64"),
         ("uint8(N) x, int8(N) z", "y(i) = x(i)  y(i) = z(i)", "assign type int8 to y of narrower type uint8"),
         ("bool(N) x, int8(N) z", "y(i) = x(i)  y(i) = z(i)", "assign type int8 to y of narrower type bool"),
         ("double(N) x", "y(i) = 0.0 where i in 0:N  y(i) = x(i)  y(q) = w(i)", "unknown tensor or function 'w'"),

@@ -200,6 +200,16 @@ def test_symbolic_bounds_agree_with_numbers(a, b, c, size, count):
 # -- what must not become a bound ------------------------------------------------------------------
 
 
+def test_accesses_under_conditions_that_allow_different_ranges_are_warned_of():
+    matching = "V(d,w) = w >= d ? fabs(L(w) - R(w-d)) : 1.0 where d in 0:D"
+    op = operator(body("float(W) L, float(W) R, int32 D", matching, "V"))
+    (said,) = op.warnings
+    assert "runs over w in max(D - 1, 0):W" in said
+    assert "alone they allow L(w) 0:W, R(w - d) D - 1:W" in said
+    for told in (f"{matching}, w in 0:W", matching.replace("L(w)", "L(w-d)"), f"{matching}, exists L(w)"):
+        assert operator(body("float(W) L, float(W) R, int32 D", told, "V")).warnings == ()
+
+
 @pytest.mark.parametrize("subscript", ["I(0) + i", "i + (s & 3)", "int8(i)", "i % 3", "min(i, 3)", "i * i", "i * j"])
 def test_a_subscript_that_is_not_plain_says_nothing(subscript):
     with pytest.raises(OperatorError, match="could not infer the range of 'i'"):

@@ -146,6 +146,17 @@ def test_a_symbolic_stride_is_refused_by_name_and_helps():
     assert "stride" not in lower(strided, {"stride": 2}).symbols
 
 
+def test_a_symbolic_number_may_stand_beside_data():
+    """What data name may be any cell, whatever the number is; without data the number is asked for."""
+    text = "def f(float(N) x, int32(N) i, int32 s, int32 b) -> (float(b) h) {{ h({}) +=! x(n) }}"
+    program = lower(operator(text.format("(i(n) * s + 1) % b")))
+    assert program.symbols == ("N", "s", "b")
+    (update,) = (s for s in program.statements if s.kind == "update")
+    assert not any(a.exact for a in update.accesses if a.array == "h")
+    with pytest.raises(LoweringError, match="s is symbolic; give s a value"):
+        lower(operator(text.format("n * s")))
+
+
 def test_a_bound_that_is_not_affine_is_refused():
     made = op(
         "area",

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from workbench.lang.derived.batching import vmap
     from workbench.lang.derived.gradient import grad, saving, tape
     from workbench.lang.derived.tangent import jvp
+    from workbench.lang.describing import describe
     from workbench.lang.from_einsum import einsum
     from workbench.lang.oracle.evaluation import evaluate
-    from workbench.lang.printing.describing import describe
     from workbench.lang.resolve.generics import astype
 
 # Public name → "module:attribute".
@@ -28,7 +28,7 @@ NAMES = {
     "Binding": "workbench.lang.binding.arrays:Binding",
     "astype": "workbench.lang.resolve.generics:astype",
     "bind": "workbench.lang.binding.arrays:bind",
-    "describe": "workbench.lang.printing.describing:describe",
+    "describe": "workbench.lang.describing:describe",
     "einsum": "workbench.lang.from_einsum:einsum",
     "evaluate": "workbench.lang.oracle.evaluation:evaluate",
     "fold": "workbench.lang.algebra.folding:fold",

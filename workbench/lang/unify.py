@@ -56,10 +56,7 @@ def convert(expr: Expr, dtype: DType) -> Expr:
 def _exact(value: float, dtype: DType) -> bool:
     if dtype.is_float:
         return isinstance(value, int) and abs(value) <= 2**53
-    if not isinstance(value, int) or not dtype.is_integral:
-        return False
-    lowest, largest = limits(dtype)
-    return lowest <= value <= largest
+    return isinstance(value, int) and dtype.is_integral and fits(value, dtype)
 
 
 def _decide(expr: Expr, dtype: DType) -> Expr:
@@ -91,10 +88,15 @@ def limits(dtype: DType) -> tuple[int, int]:
     return -(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1) - 1
 
 
+def fits(value: int, dtype: DType) -> bool:
+    """Whether an integer type has this number."""
+    lowest, largest = limits(dtype)
+    return lowest <= value <= largest
+
+
 def integer_type(value: int) -> DType | None:
     """int32, int64 if too large for it, None if too large for both."""
     for dtype in (INT32, INT64):
-        lowest, largest = limits(dtype)
-        if lowest <= value <= largest:
+        if fits(value, dtype):
             return dtype
     return None

@@ -516,3 +516,12 @@ def test_a_symbolic_kernel_meets_one_shape_after_another():
     A, B = cases[0]
     with pytest.raises(CallError, match="expected"):
         kernel(A, B, out=np.empty((4, 3), np.float32))
+
+
+def test_a_scatter_by_data_and_a_number_runs_for_every_number() -> None:
+    scatter = "h((i(n) * s + 1) % b) +=! x(n)"
+    op = wb.operator(f"def f(float(N) x, int32(N) i, int32 s, int32 b) -> (float(b) h) {{ {scatter} }}")
+    kernel = wb.build(wb.schedule(op))
+    x, i = np.arange(9, dtype="float32"), np.array([3, 1, 4, 1, 5, 9, 2, 6, 5], "int32")
+    for s, b in ((1, 4), (-3, 7), (0, 1), (11, 20)):
+        np.testing.assert_array_equal(kernel(x, i, s=s, b=b), op.evaluate(x, i, s=s, b=b))

@@ -11,7 +11,7 @@ from workbench.codegen.cuda.grid.kernels import (
     Grid,
     KernelNest,
 )
-from workbench.codegen.cuda.grid.launch_extents import Extents, extents_of, head
+from workbench.codegen.cuda.grid.launch_extents import Extents, extents_of, head, parts_of
 from workbench.codegen.cuda.grid.thread_arrays import dropped, thread_owned, without
 from workbench.codegen.cuda.grid.warp_calls import executable, partial_results, with_instructions
 from workbench.codegen.cuda.grid.wide_accesses import touched_wide
@@ -28,7 +28,7 @@ from workbench.schedules.kernels.warp_instructions import WarpInstruction
 
 def extents_in(nest: Nest, kernel: KernelNest, grid: Grid) -> Extents:
     """Grid and block of a nest in a kernel."""
-    return extents_of(nest, frozenset(kernel.host), grid.target, kernel.name)
+    return extents_of(nest, frozenset(kernel.host), grid.target, kernel.name, parts_of(grid.tree))
 
 
 def instructed(kernel: KernelNest, grid: Grid) -> KernelNest:

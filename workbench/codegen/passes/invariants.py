@@ -1,4 +1,4 @@
-"""Values that do not change in an innermost loop are computed before it.
+"""Values that do not change in an innermost loop are computed before it, functions of them before further loops.
 
 The C compiler would do the same, but may not: in the body of a parallel loop it no longer knows that the
 arrays do not overlap, and a store to one might change the other.
@@ -34,6 +34,12 @@ from workbench.lang.expr import walk as walk_expr
 from workbench.poly.programs.tree import at_once
 from workbench.target import Target
 
+CHEAP = frozenset((
+    "abs", "ceil", "copysign", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "isinf", "isnan", "max", "min", "relu",
+    "round", "select", "sign", "sqrt", "trunc", "whole",
+))  # fmt: skip
+"""Functions that are an instruction, or a few."""
+
 
 def hoist_invariants(nest: Nest, target: Target) -> Nest:
     """Hold invariant values of every innermost loop in scalars."""
@@ -51,7 +57,37 @@ def _visit(nest: Nest, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
         lane = nest.variable
     if isinstance(nest, Accumulate):
         kept |= {n for local in nest.locals for s in local.cell.subscripts for n in walk_expr(s)}
-    return rebuild(nest, tuple(_visit(child, lane, kept, used) for child in children(nest)))
+    after = rebuild(nest, tuple(_visit(child, lane, kept, used) for child in children(nest)))
+    return _outwards(after) if isinstance(after, For) else after
+
+
+def _outwards(loop: For) -> Nest:
+    """The loop inside those definitions in its body that call a function of what it does not change.
+
+    A sigmoid of a gate for each row of a matrix costs more than the row.
+    """
+    if loop.kind != "serial" or loop.lanes > 1 or not isinstance(loop.body, Hold):
+        return loop
+    moving = {cell.array for w in writes(loop.body) for cell in w.cells}
+    out: list[Hold] = []
+    stay: list[Hold] = []
+    body: Nest = loop.body
+    while isinstance(body, Hold):
+        fixed = _calls(body.value) and _fixed(body.value, {loop.variable}, moving | {hold.name for hold in stay})
+        (out if fixed else stay).append(body)
+        body = body.body
+    return _guarded(loop, _inside(out, replace(loop, body=_inside(stay, body)))) if out else loop
+
+
+def _inside(holds: list[Hold], body: Nest) -> Nest:
+    for hold in reversed(holds):
+        body = replace(hold, body=body)
+    return body
+
+
+def _calls(expr: Expr) -> bool:
+    """Whether it calls a function that takes many operations."""
+    return any(isinstance(n, Call) and n.function not in CHEAP for n in walk_expr(expr))
 
 
 def _innermost(loop: For) -> bool:
@@ -78,6 +114,11 @@ def hoisted(loop: For, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
     nest: Nest = map_inside(loop, found)
     for value, local in reversed(found.items()):
         nest = Hold(local.tensor, value, nest)
+    return _guarded(loop, nest)
+
+
+def _guarded(loop: For, nest: Nest) -> Nest:
+    """What stands around a loop, under a guard where it may not run at all."""
     count = constant(Binary("-", loop.upper, loop.lower, loop.upper.dtype))
     return nest if count is not None and count > 0 else If(Binary("<", loop.lower, loop.upper, BOOL), nest)
 

@@ -33,7 +33,10 @@ class Constraint:
 
 @record(frozen=False)
 class Inference:
-    """The state of one statement: what is solved, what is not, and the words for it."""
+    """The state of one statement: what is solved, what is not, and the words for it.
+
+    `apart` has the indices that only accesses under conditions bind, with what each of these allows where that differs.
+    """
 
     constraints: list[Constraint]
     unsolved: list[str]
@@ -41,6 +44,7 @@ class Inference:
     facts: Facts
     derivations: dict[str, str] = field(default_factory=dict)
     positive: dict[str, str] = field(default_factory=dict)
+    apart: dict[str, dict[str, Interval]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Rounds until nothing is left to solve or a round solves nothing."""
@@ -52,6 +56,8 @@ class Inference:
         for tier in (UNCONDITIONAL, ANNOTATED, GUARDED):
             found = self._solve(tier)
             if found:
+                if tier == GUARDED:
+                    self._note_apart(found)
                 for index, (interval, reasons) in found.items():
                     self.solved[index] = interval
                     self.derivations[index] = f"{'; '.join(reasons)} (round {number})"
@@ -67,6 +73,15 @@ class Inference:
             for index in self.unsolved
             if (solution := self._intersect(index, [(c, form) for c, form, own in bounds if own == {index}]))
         }
+
+    def _note_apart(self, found: dict[str, tuple[Interval, list[str]]]) -> None:
+        least = [(c, form) for c in self.constraints if (form := self.eliminate(c.form)) is not None]
+        for index, (_, reasons) in found.items():
+            own = [(c, form) for c, form in least if form.indices == {index}]
+            each = {reason: self._intersect(index, [b for b in own if b[0].reason == reason]) for reason in reasons}
+            alone = {reason: allowed[0] for reason, allowed in each.items() if allowed}
+            if any(interval != found[index][0] for interval in alone.values()):
+                self.apart[index] = alone
 
     def eliminate(self, form: Polynomial) -> Polynomial | None:
         """The least value of `form` over all solved indices, or None if it has none that is plain."""

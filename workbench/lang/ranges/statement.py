@@ -59,6 +59,7 @@ def infer_ranges(context: Context, draft: Draft) -> tuple[Range, ...]:
         alone = Inference(reads, unsolved, solved, Facts(dict(context.facts.lowest)))
         alone.run()
         _warn_of_cut(context, draft, inference, alone)
+    _warn_of_conditions(context, draft, inference)
     for name, reason in inference.positive.items():
         context.require(Condition(Binary(">", Size(name), integer(0), BOOL), f"{reason} in {_title(draft)}"))
     _check_not_empty(context, draft, inference)
@@ -97,11 +98,28 @@ def _warn_of_cut(context: Context, draft: Draft, inference: Inference, alone: In
     """Say where an update runs over fewer cells than its reads allow."""
     name = draft.states[0].name
     for index, interval in alone.solved.items():
-        if interval != (found := inference.solved[index]):
+        if not _contains(context.facts, found := inference.solved[index], interval):
+            inference.apart.pop(index, None)
             context.warnings.append(
                 f"`{print_statement(draft.node)}` runs over {index} in {_interval_words(found)}, the cells of {name!r} "
                 f"written before; its reads alone allow {_interval_words(interval)}"
             )
+
+
+def _contains(facts: Facts, outer: Interval, inner: Interval) -> bool:
+    """Whether it is known, whatever the sizes, that the one has all of the other."""
+    return facts.at_least(inner.lower - outer.lower, 0) and facts.at_least(outer.upper - inner.upper, 0)
+
+
+def _warn_of_conditions(context: Context, draft: Draft, inference: Inference) -> None:
+    """Say where accesses under conditions allow different ranges: all of them are kept inside, by fewer instances."""
+    for index, allowed in inference.apart.items():
+        alone = (f"{reason.partition(' needs ')[0]} {_interval_words(own)}" for reason, own in allowed.items())
+        context.warnings.append(
+            f"`{print_statement(draft.node)}` runs over {index} in {_interval_words(inference.solved[index])}, "
+            f"where all accesses under conditions are inside; alone they allow {', '.join(alone)}. "
+            f"If a condition keeps one inside, write where {index} in ..."
+        )
 
 
 def _of_access(read: Read, box: Box, tier: int) -> Iterator[Constraint]:

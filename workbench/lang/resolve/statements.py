@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 
 from workbench.lang.algebra.normal_form import is_plain, simplify
@@ -104,8 +105,10 @@ def _range_clause(resolver: ExprResolver, local: Local, clause: RangeClause) -> 
     word = clause.index.name
     scope = resolver.scope
     if word in local.lets or word in scope.known():
-        kind = "a loop" if word in scope.axes else "a let" if word in local.lets else "not an index"
-        raise Problem(f"{word!r} already defined: it is {kind} and cannot get a range", clause.index.span)
+        kinds = (("a let", local.lets), ("a loop", scope.axes), ("a tensor", scope.tensors))
+        kind = next((words for words, names in kinds if word in names), "a size or a number")
+        message = f"{word!r} already defined: it is {kind} and cannot get a range"
+        raise Problem(message, clause.index.span, "choose another name for the index")
     index = resolver.index(clause.index)
     if index.name in local.ranges:
         first = print_clause(local.clauses[index.name])
@@ -133,7 +136,9 @@ def _check_targets(node: Assign, states: list[TensorState], subscripts: list[tup
             message += f"but found {len(exprs)}"
             raise Problem(message, target.span)
         if exprs != subscripts[0]:
-            raise Problem("all targets of a tuple statement have the same subscripts", target.span)
+            same = print_target(replace(target, subscripts=node.targets[0].subscripts))
+            fix = f"write {same} here; what has other subscripts is copied by a statement after this one"
+            raise Problem("all targets of a tuple statement have the same subscripts", target.span, fix)
     if len({state.name for state in states}) < len(states):
         raise Problem("a tensor stands twice on the left-hand side", node.span)
 
@@ -225,10 +230,13 @@ def _note_type(
     written = dtype or value.dtype
     if accumulates and dtype is None and (state.dtype is None or types.is_open(state.name)):
         written = computed(written)
+    number = value.value if isinstance(value, Const) and dtype is None and isinstance(value.value, int) else None
     if state.dtype is None:
-        state.dtype = types.begin(state.name, written)
+        state.dtype = types.begin(state.name, written, number)
     elif not _is_literal(value, types.found.get(state.name, state.dtype)):
         types.add(state.name, written)
+    elif number is not None:
+        types.add_number(state.name, number)
 
 
 def _is_literal(value: Expr, dtype: DType) -> bool:

@@ -3,7 +3,8 @@
 A value may read the tensor that it is written into (`y(t) = a * y(t-1) + x(t)`), so that the types are the least ones
 that agree.  The first reading of a body takes that of each first value, float32 for a literal, which nearly always is
 all there is to find.  Where a later value is wider the body is read again from the bottom, with literals undecided,
-until what a reading assumes is what it finds.
+until what a reading assumes is what it finds.  Integer literals are an int32 where they come first, unless the other
+values are of an integer type that has them and that int32 has not (`n = 0  n += A(i)` counts in uint64 where A does).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from workbench.lang.dtypes import FLOAT32, DType
-from workbench.lang.unify import WEAK, unify
+from workbench.lang.unify import WEAK, fits, unify
 from workbench.records import record
 
 RISES = 3
@@ -22,16 +23,20 @@ RISES = 3
 class InferredTypes:
     """One reading of a body: the types it `assumed`, those it `used`, and the widest it `found` written, by tensor.
 
-    A literal of float says nothing: it takes the type of the other values, float32 if there are none.
+    A literal of float says nothing: it takes the type of the other values, float32 if there are none.  `numbers` are
+    the integer literals of those tensors into which nothing else was written yet.
     """
 
     assumed: dict[str, DType] = field(default_factory=dict)
     number: int = 0
     used: dict[str, DType] = field(default_factory=dict)
     found: dict[str, DType] = field(default_factory=dict)
+    numbers: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
-    def begin(self, tensor: str, first: DType) -> DType:
-        """The type of a tensor whose first value has the type `first`, WEAK for a literal."""
+    def begin(self, tensor: str, first: DType, number: int | None = None) -> DType:
+        """The type of a tensor whose first value has the type `first`, WEAK for a float; `number` is an int literal."""
+        if number is not None:
+            self.numbers[tensor] = (number,)
         undecided = FLOAT32 if self.number == 0 or self.is_last else WEAK
         if first != WEAK:
             self.found[tensor] = undecided = first
@@ -41,9 +46,17 @@ class InferredTypes:
     def add(self, tensor: str, written: DType) -> None:
         """The type of another value; one for which there is no common type is left to be refused."""
         if tensor in self.used and written != WEAK and not self.is_last:
+            numbers = self.numbers.pop(tensor, ())
             wider = common(self.found.get(tensor, WEAK), written)
+            if wider is None and numbers and written.is_integral and all(fits(each, written) for each in numbers):
+                wider = written
             if wider is not None:
                 self.found[tensor] = wider
+
+    def add_number(self, tensor: str, number: int) -> None:
+        """An integer literal that the type found so far has."""
+        if tensor in self.numbers:
+            self.numbers[tensor] += (number,)
 
     def is_open(self, tensor: str) -> bool:
         """Whether nothing but literals was written so far."""

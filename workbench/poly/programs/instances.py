@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from workbench.lang.algebra.identities import identity
 from workbench.lang.dtypes import BOOL, INT32, INT64
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Select, children, rebuild, size_names, walk
+from workbench.lang.expr import (
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Index,
+    Select,
+    children,
+    reads,
+    rebuild,
+    size_names,
+    walk,
+)
 from workbench.lang.operator import Range, Statement
 from workbench.poly.programs.access import Guards, Space, access, distinct_reads
 from workbench.poly.programs.affine import ALWAYS, NotAffine, guard, isl_conjunction, pieces
@@ -132,8 +145,9 @@ class Lowered:
             try:
                 pieces(subscript)
             except NotAffine as error:
-                where = f"subscript {position} of {tensor} in {self.statement.name}"
-                self.bound.refuse(error, where, always=False)
+                if not any(reads(subscript)):  # what data name may be any cell, whatever the sizes
+                    where = f"subscript {position} of {tensor} in {self.statement.name}"
+                    self.bound.refuse(error, where, always=False)
         return access(space, self.arrays[tensor], kind, subscripts, guards, accumulates=accumulates)
 
 

@@ -287,3 +287,20 @@ def test_an_array_that_a_statement_writes_itself_is_not_copied_as_a_tile():
     schedule = wb.autoschedule(op, "h200", N=512, M=512)
     assert not [step for step in schedule.trace if step.name == "stage"]
     assert wb.generate(schedule, target="h200").source
+
+
+def test_nests_inside_a_serial_loop_are_grids_each():
+    op = wb.operator("""
+    def decayed(float(B,T,D) q, float(B,T,D) k, float(B,T,E) v, float(B,T) g) -> (o) {
+        S(b,d,e) = 0.0 where b in 0:B, d in 0:D, e in 0:E
+        for t in 0:T {
+            S(b,d,e) = sigmoid(g(b,t)) * S(b,d,e) + k(b,t,d) * v(b,t,e)
+            o(b,t,e) +=! q(b,t,d) * S(b,d,e)
+        }
+    }""")
+    schedule = wb.autoschedule(op, "h200", sizes=dict(B=2, T=5, D=3, E=7))
+    assert "add_unit_loop" not in schedule.python()
+    assert not unbound(schedule)
+    arrays = [np.random.default_rng(n).standard_normal(shape).astype("float32")
+              for n, shape in enumerate([(2, 5, 3), (2, 5, 3), (2, 5, 7), (2, 5)])]  # fmt: skip
+    assert wb.verify(wb.build(schedule, target="cuda-on-cpu"), *arrays)

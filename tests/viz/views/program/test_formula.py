@@ -10,7 +10,7 @@ import workbench as wb
 from workbench import viz
 from workbench.lang.dtypes import FLOAT32, INT32
 from workbench.lang.expr import Binary, Call, Const, Index, Read, Select, Unary
-from workbench.viz.views.program.formula_view import Equation, Repeat, derivation_table, formula_data
+from workbench.viz.views.program.formula_view import Equation, Repeat, derivation_table, formula_data, tensors_table
 from workbench.viz.views.program.math_of import math_of
 from workbench.viz.views.program.math_printing import latex, mathml, text_of
 
@@ -110,3 +110,29 @@ def test_latex_brackets_match():
         tex = viz.formula(getattr(wb.ops, name)).latex
         assert tex.count(r"\left") - tex.count(r"\leftarrow") == tex.count(r"\right") - tex.count(r"\rightarrow")
         assert tex.count("{") - tex.count(r"\{") == tex.count("}") - tex.count(r"\}")
+
+
+def test_a_scatter_adds_to_what_is_there():
+    op = wb.operator("def f(float(N,K) x, int32(N) i, int32 M) -> (float(M) y) { y(i(n)) max=! x(n,k) }")
+    (equation,) = formula_data(op)
+    assert text_of(equation.math) == "y[i[n]] ← max(y[i[n]], max_{k} x[n,k])"
+    assert text_of(equation.ranges[0]) == "from y = −∞"
+    apart = wb.operator("def f(float(N,K) x) -> (y) { y(2*n + 1) +=! x(n,k) }")
+    assert text_of(formula_data(apart)[0].math) == "y[2 n + 1] = ∑_{k} x[n,k]"
+    same = wb.operator("def f(float(N) x) -> (y) { y(n/2) +=! x(n) }")
+    assert text_of(formula_data(same)[0].math) == "y[⌊n / 2⌋] ← y[⌊n / 2⌋] + x[n]"
+
+
+def test_type_variables_stand_where_types_do():
+    body = "y(j) = x(j) * i(j)  z(j) = x(i(j))  n +=! i(j)"
+    op = wb.operator(f"def f<T, U: integers>(T(N) x, U(N) i) -> (y, z, n) {{ {body} }}")
+    rows = {row[0]: row[2] for row in tensors_table(op).rows}
+    assert rows == {"x": "T", "i": "U", "y": "of T, U", "z": "T", "n": "U", "T": "any type", "U": "integers"}
+    assert "float" not in viz.formula(op).text
+
+
+def test_conditions_and_warnings_stand_in_the_text_too():
+    op = wb.operator("def f(float(N) x, int32 s) -> (y) { y(i) = x(s*i)  unused = 0.0 }")
+    text = viz.formula(op).text
+    assert "requires s > 0" in text
+    assert "warning: temporary 'unused' is written but never read" in text

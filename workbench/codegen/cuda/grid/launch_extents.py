@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from workbench.codegen.cuda.grid.launches import Amount
-from workbench.codegen.nest.nest import For, Nest
+from workbench.codegen.nest.nest import For, Nest, writes
 from workbench.codegen.nest.ranges import Ranges, interval, ranged
 from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, index_names
-from workbench.poly.programs.tree import LoopKind
+from workbench.poly.programs.tree import LoopKind, Tree, at_once
+from workbench.poly.programs.tree import loops as all_loops
 from workbench.poly.threads.grid import is_thread
 from workbench.poly.time.concurrency import is_block
 from workbench.records import record
 from workbench.target import Target
 
 Head = tuple[str, LoopKind, Expr, Expr, int]
+Parts = Mapping[tuple[str, str], int]
 
 ZERO = Const(0, INT64)
 BLOCK_LIMITS = (1024, 1024, 64)
@@ -43,24 +46,38 @@ class Extents:
     own: frozenset[str] = frozenset()
 
 
-def extents_of(nest: Nest, host: frozenset[str], target: Target, name: str) -> Extents:
-    """Grid and block of a kernel's nest; `host` are variables the host gives.
+def extents_of(nest: Nest, host: frozenset[str], target: Target, name: str, parts: Parts | None = None) -> Extents:
+    """Grid and block of a kernel's nest; `host` are variables the host gives, `parts` is `parts_of` its order.
 
     CodegenError beyond the target's limits.
     """
-    loops = [(n, ranges) for n, ranges in ranged(nest) if isinstance(n, For)]
+    found = ((n, ranges) for n, ranges in ranged(nest) if isinstance(n, For) and at_once(n.kind))
+    loops = [(n, _iterations(n, ranges, parts or {})) for n, ranges in found]
     threads = [x for x in loops if is_thread(x[0].kind)]
     block = _block(threads, target, name)
     grid, exact = _grid([x for x in loops if is_block(x[0].kind)], host)
     fitting: set[Head] = set()
     full: set[Head] = set()
     longer: set[Head] = set()
-    for loop, ranges in threads:
-        most, size = _iterations(loop, ranges), block[axis_number(loop.kind)]
+    for loop, most in threads:
+        size = block[axis_number(loop.kind)]
         (fitting if most is not None and most <= size else longer).add(head(loop))
         if constant(iteration_count(loop)) == size and loop.step == 1:
             full.add(head(loop))
     return Extents(grid, block, frozenset(exact), frozenset(fitting - longer), frozenset(full))
+
+
+def parts_of(tree: Tree) -> Parts:
+    """(loop, statement) → the size of the blocks of which the loop counts through one.
+
+    Bounds of what a triangle cuts are sums of such cuts; by intervals alone they may seem far longer than a block.
+    """
+    return {
+        (loop.name, statement): int(row.right.value)
+        for loop in all_loops(tree)
+        for statement, row in loop.rows
+        if isinstance(row, Binary) and row.op == "%" and isinstance(row.right, Const) and row.right.value > 0
+    }
 
 
 def thread_limit(loop: For, extents: Extents) -> Expr:
@@ -90,19 +107,21 @@ def iteration_count(loop: For) -> Expr:
     return simplify(length)
 
 
-def _iterations(loop: For, ranges: Ranges) -> int | None:
+def _iterations(loop: For, ranges: Ranges, parts: Parts) -> int | None:
     """The most iterations the loop ever has, None if sizes decide."""
+    blocks = [parts.get((loop.loop, w.statement)) for w in writes(loop.body)]
+    whole = [max(size for size in blocks if size)] if blocks and None not in blocks else []
     uppers = loop.upper.arguments if isinstance(loop.upper, Call) and loop.upper.function == "min" else (loop.upper,)
     limits = [interval(iteration_count(replace(loop, upper=u)), ranges)[1] for u in uppers]
-    known = [limit for limit in limits if limit is not None]
+    known = [*whole, *(limit for limit in limits if limit is not None)]
     return max(0, min(known)) if known else None
 
 
-def _block(loops: list[tuple[For, Ranges]], target: Target, name: str) -> tuple[int, int, int]:
+def _block(loops: list[tuple[For, int | None]], target: Target, name: str) -> tuple[int, int, int]:
     known: dict[int, tuple[int, For]] = {}
     open_: dict[int, For] = {}
-    for loop, ranges in loops:
-        axis, most = axis_number(loop.kind), _iterations(loop, ranges)
+    for loop, most in loops:
+        axis = axis_number(loop.kind)
         if most is None:
             open_[axis] = loop
         elif most >= known.get(axis, (0, loop))[0]:
@@ -140,12 +159,12 @@ def _product(numbers: list[int]) -> int:
 
 
 def _grid(
-    loops: list[tuple[For, Ranges]], host: frozenset[str]
+    loops: list[tuple[For, int | None]], host: frozenset[str]
 ) -> tuple[tuple[Amount, Amount, Amount], set[Head]]:
     grid: list[Amount] = [1, 1, 1]
     exact: set[Head] = set()
     for axis in range(3):
-        own = [(loop, ranges) for loop, ranges in loops if axis_number(loop.kind) == axis]
+        own = [(loop, most) for loop, most in loops if axis_number(loop.kind) == axis]
         if not own:
             continue
         loop, _ = own[0]
@@ -158,7 +177,6 @@ def _grid(
         elif len(own) == 1 and index_names(count) <= host:
             grid[axis] = Call("min", (count, Const(GRID_LIMITS[axis], INT64)), INT64)
         else:
-            most = [_iterations(*x) for x in own]
-            known = [m for m in most if m is not None]
-            grid[axis] = max(1, min(max(known), GRID_LIMITS[axis])) if len(known) == len(most) else SYMBOLIC_BLOCKS
+            known = [most for _, most in own if most is not None]
+            grid[axis] = max(1, min(max(known), GRID_LIMITS[axis])) if len(known) == len(own) else SYMBOLIC_BLOCKS
     return (grid[0], grid[1], grid[2]), exact

@@ -16,7 +16,7 @@ from workbench.codegen.nest.nest import Accumulate, Block, Cell, For, Local, Nes
 from workbench.codegen.passes.register_tiles.accumulators import fresh
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.dtypes import BOOL, DType
-from workbench.lang.expr import Binary, Expr, Read, Select, children
+from workbench.lang.expr import Binary, Expr, Read, Select, children, reads
 from workbench.poly.programs.addresses import address_step
 from workbench.poly.programs.program import Array
 
@@ -94,10 +94,16 @@ def _held(node: Accumulate, epilogue: Nest, arrays: Mapping[str, Array], used: s
     loads = [x for r in read if (x := register(Cell(r.tensor, r.subscripts, r.dtype))) is not None]
     found = epilogue
     for local in stores:
-        found = Accumulate((local,), node.reduction, found, loads=False)
+        found = Accumulate((local,), node.reduction, found, loads=_begins_with_a_read(own, local.cell.array))
     for local in loads:
         found = Accumulate((local,), node.reduction, found, stores=False)
     return found
+
+
+def _begins_with_a_read(own: list[Write], array: str) -> bool:
+    """Whether writes one after the other want what an array holds before the first of them that gives it a value."""
+    first = next(at for at, w in enumerate(own) if any(c.array == array for c in w.cells))
+    return any(r.tensor == array for w in own[: first + 1] for v in w.values for r in reads(v))
 
 
 def computable(cell: Cell) -> bool:

@@ -9,7 +9,7 @@ from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Expr, Index, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.loop_names import LoopName
-from workbench.poly.programs.tree import Band, Loop
+from workbench.poly.programs.tree import Band, Loop, path
 from workbench.poly.time.concurrency import atomic_statements
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import at, find_loop
@@ -143,14 +143,24 @@ def _whole_rows(schedule: Schedule, statement: str, array: str, dim: str, width:
 
 
 def stepwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
-    """Serial loops around several statements are the host's, each statement is a grid; None if that does not fit."""
+    """Serial loops around several nests are the host's, each nest is a grid; None if that does not fit."""
     common = [x.name for x in outer_loops_of(schedule, ids) if x.name not in host and x.kind == "serial"]
-    if not common or len(ids) < 2:
+    nests = _nests(schedule, ids)
+    if not common or len(nests) < 2:
         return None
     after: Schedule | None = schedule
-    for statement in ids:
-        after = after and gridded(after, (statement,), {*host, *common}, target)
+    for nest in nests:
+        own = {*host, *common}
+        after = after and (gridded(after, nest, own, target) or stepwise(after, nest, own, target))
     return after
+
+
+def _nests(schedule: Schedule, ids: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The statements by the loops that they share inside those that are around all of them."""
+    depth = len(outer_loops_of(schedule, ids))
+    inside = [path(schedule.tree, s)[depth : depth + 1] for s in ids]
+    together = [dict(loops[0].rows) if loops else (s,) for s, loops in zip(ids, inside, strict=True)]
+    return list(dict.fromkeys(tuple(s for s in ids if s in nest) for nest in together))
 
 
 def outermost(schedule: Schedule, statement: str, loops: list[Loop]) -> Schedule | None:

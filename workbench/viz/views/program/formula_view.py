@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from workbench.lang.expr import reads
+from workbench.lang.algebra.identities import identity
+from workbench.lang.algebra.normal_form import is_plain, polynomial
+from workbench.lang.algebra.polynomial import Polynomial, split_linear
+from workbench.lang.binding.element_words import element_words, variable_words
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Index, reads
 from workbench.lang.operator import For, Monoid, Operator, Range, Statement, Step, Tensor
-from workbench.lang.printing.printer import show, type_name
+from workbench.lang.printing.printer import show
 from workbench.records import record
 from workbench.viz.draw.markup import Markup, element, escape, join
 from workbench.viz.draw.pictures import Picture
@@ -24,7 +29,9 @@ def formula(op: Operator) -> Picture:
     """The equations with their ranges as MathML, LaTeX (`text/latex`) and text; tensors and derivations as tables."""
     steps = formula_data(op)
     tensors, derived = tensors_table(op), derivation_table(op)
+    remarks = _remarks(op)
     lines = [op.name, *_doc(op), *_text(steps, "  "), "", *table_text(tensors, "  ")]
+    lines += ["", *(f"  {line}" for line in remarks)] if remarks else []
     body = element(
         "div",
         element("h4", op.name),
@@ -32,7 +39,7 @@ def formula(op: Operator) -> Picture:
         _html(steps),
         table_html(tensors),
         _fold("how the ranges were inferred", table_html(derived)),
-        *_remarks(op),
+        *(element("p", line, class_="wb-note") for line in remarks),
         _fold("the text", element("pre", op.text)),
     )
     return Picture("\n".join(lines), None, body, latex_text(steps), steps)
@@ -44,16 +51,19 @@ def _doc(op: Operator) -> list[str]:
 
 
 def tensors_table(op: Operator) -> Table:
-    """Name, role, element type, shape; inputs in the order of the call, then scalars, outputs, temporaries."""
+    """Name, role, element type, shape: inputs in the order of the call, outputs, temporaries; then type variables."""
     names = [*op.parameters, *op.outputs, *(n for n, t in op.tensors.items() if t.role == "temporary")]
+    words = element_words(op)
     rows = [
-        _tensor_row(op.tensors[n]) if n in op.tensors else (n, "in (a size)", "int32", "") for n in dict.fromkeys(names)
+        _tensor_row(op.tensors[n], words[n]) if n in op.tensors else (n, "in (a size)", "int32", "")
+        for n in dict.fromkeys(names)
     ]
-    return Table(tuple(rows), mono=(0, 2, 3))
+    variables = [(name, "type", kind, "") for name, kind in variable_words(op).items()]
+    return Table((*rows, *variables), mono=(0, 2, 3))
 
 
-def _tensor_row(tensor: Tensor) -> tuple[str, ...]:
-    return tensor.name, ROLES[tensor.role], type_name(tensor.dtype), shape_text(tensor)
+def _tensor_row(tensor: Tensor, element: str) -> tuple[str, ...]:
+    return tensor.name, ROLES[tensor.role], element, shape_text(tensor)
 
 
 def derivation_table(op: Operator) -> Table:
@@ -66,12 +76,11 @@ def derivation_table(op: Operator) -> Table:
     return Table(tuple(rows), "", ("statement", "range", "", "because"), mono=(0, 1, 3))
 
 
-def _remarks(op: Operator) -> list[Markup]:
+def _remarks(op: Operator) -> list[str]:
     """Conditions checked at the call, promises, warnings."""
     said = [f"requires {show(c.expr)}: {c.reason}" for c in op.conditions]
     said += [f"promised by the caller: {p.text}" for p in op.promises]
-    said += [f"warning: {w}" for w in op.warnings]
-    return [element("p", line, class_="wb-note") for line in said]
+    return said + [f"warning: {w}" for w in op.warnings]
 
 
 def _fold(title: str, content: Markup) -> Markup:
@@ -155,7 +164,31 @@ def _step(step: Step, again: set[str], axes: tuple[str, ...]) -> Equation | Repe
         body = tuple(_step(s, again, (*axes, step.axis.index)) for s in step.body)
         return Repeat(range_math(step.axis), body)
     own = tuple(range_math(r) for r in step.ranges if r.index not in axes)
-    return Equation(step.name, _equation(step, again), own)
+    return Equation(step.name, _equation(step, again), (*_beginnings(step), *own))
+
+
+def _beginnings(s: Statement) -> list[Math]:
+    """`from hist = 0`: what cells hold first, where several instances may add to one."""
+    if not _scatters(s):
+        return []
+    assert s.reduction is not None
+    first = [identity(s.reduction, at, value.dtype) for at, value in enumerate(s.values)]
+    word = Name("from", upright=True)
+    return [math_row(word, Name(t.tensor), Sign("="), math_of(v)) for t, v in zip(s.targets, first, strict=True)]
+
+
+def _scatters(s: Statement) -> bool:
+    """Whether it reduces into cells that instances with other free indices may reduce into as well."""
+    if s.reduction is None or not s.initialise or not s.initialises_all:
+        return False
+    plain = [polynomial(e) for e in s.targets[0].subscripts if is_plain(e)]
+    lines = {name for form in plain for name in form.indices if len(form.indices) == 1 and _is_line(form, name)}
+    return not set(s.indices("free")) <= lines
+
+
+def _is_line(form: Polynomial, index: str) -> bool:
+    found = split_linear(form, Index(index, INT64))
+    return found is not None and not found[1].indices and bool(found[0].constant)
 
 
 def range_math(r: Range) -> Math:
@@ -171,7 +204,7 @@ def _equation(s: Statement, again: set[str]) -> Math:
     reads_itself = any(read.tensor in {t.tensor for t in s.targets} for read in reads(*s.values))
     repeated = bool(again & {t.tensor for t in s.targets}) or reads_itself
     right = _reduced(s, values)
-    if s.reduction is None or s.initialise:
+    if s.reduction is None or (s.initialise and not _scatters(s)):
         return math_row(left, Sign("←" if repeated else "="), right)
     return math_row(left, Sign("←"), _combined(s.reduction, left, right))
 

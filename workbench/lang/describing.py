@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.lang.algebra.normal_form import bound, polynomial
+from workbench.lang.binding.element_words import element_words, variable_words
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Operator, Range, Statement, Tensor
-from workbench.lang.printing.printer import show, type_name
+from workbench.lang.printing.printer import show
 
 
 def describe(op: Operator) -> str:
@@ -25,8 +26,10 @@ def describe(op: Operator) -> str:
     lines = [f"{op.name}({', '.join(op.parameters)}) -> ({', '.join(op.outputs)}){_symbols(op)}"]
     for statement in op.statements():
         lines += _statement(statement)
-    lines += ["tensors", *(f"    {_tensor(tensor)}" for tensor in op.tensors.values())]
+    words = element_words(op)
+    lines += ["tensors", *(f"    {_tensor(tensor, words[name])}" for name, tensor in op.tensors.items())]
     for title, parts in (
+        ("type variables", [f"{name}: {kind}" for name, kind in variable_words(op).items()]),
         ("conditions", [f"{show(condition.expr)}    {condition.reason}" for condition in op.conditions]),
         ("promises", [promise.text for promise in op.promises]),
         ("warnings", list(op.warnings)),
@@ -52,11 +55,11 @@ def _interval(bounds: Range) -> str:
     return f"{show(bounds.lower)}:{show(bounds.upper)}"
 
 
-def _tensor(tensor: Tensor) -> str:
+def _tensor(tensor: Tensor, element: str) -> str:
     pairs = zip(tensor.lower, tensor.extent, strict=True)
     box = " x ".join(f"{show(low)}:{_upper(low, extent)}" for low, extent in pairs) or "one value"
     partial = ", partly written" if tensor.partial else ""
-    return f"{tensor.name}: {tensor.role} {type_name(tensor.dtype)}, {box}{partial}"
+    return f"{tensor.name}: {tensor.role} {element}, {box}{partial}"
 
 
 def _upper(lower: Expr, extent: Expr) -> str:
