@@ -33,6 +33,10 @@ ARITHMETIC = {
 }  # fmt: skip
 
 
+Target = tuple[str, tuple[Expr, ...]]
+"""An array with the subscripts of a cell."""
+
+
 @record(slots=True)
 class NestLoop:
     """One loop around a statement: its iterations, and by how much each moves the statement's dims."""
@@ -157,11 +161,16 @@ def _nest(schedule: Schedule, own: ProgramStatement, around: Sequence[Loop]) -> 
         walk = _walk(loop.row(own.id), trips)
         found.append(NestLoop(loop.name, loop.kind, walk.trip, tuple(walk.moves.items())))
     loops = tuple(found)
-    written = {(array, subscripts) for array, subscripts in own.targets}
-    read = {(r.tensor, r.subscripts) for r in reads(*own.values) if r.subscripts}
     accesses = [_access(program, own, a, s, loops, written=True) for a, s in own.targets if s]
-    accesses += [_access(program, own, a, s, loops, written=False) for a, s in sorted(read - written, key=repr)]
+    accesses += [_access(program, own, a, s, loops, written=False) for a, s in _only_read(own.targets, own.values)]
     return Nest(own, loops, tuple(accesses), instance_operations(own.values, own.reduction))
+
+
+@lru_cache(maxsize=1 << 10)
+def _only_read(targets: tuple[Target, ...], values: tuple[Expr, ...]) -> tuple[Target, ...]:
+    """The cells that values read and that are no targets, in an order of their own."""
+    read = {(r.tensor, r.subscripts) for r in reads(*values) if r.subscripts}
+    return tuple(sorted(read - {*targets}, key=repr))
 
 
 @record(slots=True)
