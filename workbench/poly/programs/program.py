@@ -16,7 +16,7 @@ from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Condition, Monoid, Operator, Role
 from workbench.poly.programs.tree import Tree
-from workbench.records import record
+from workbench.records import Hashed, record
 
 AccessKind = Literal["read", "write"]
 DependenceKind = Literal["flow", "anti", "output", "reduction"]
@@ -87,7 +87,7 @@ class Access:
 
 
 @record
-class ProgramStatement:
+class ProgramStatement(Hashed):
     """A statement of the program.
 
     `name` is the user's name: the tensor's (`C`), `C.init` for the initialisation of a reduction, `C.1` for
@@ -189,6 +189,11 @@ class Program:
             tuple(self.arrays.values()),
             self.digest,
         )
+
+    @cached_property
+    def bound(self) -> tuple[tuple[str, int], ...]:
+        """The sizes, as something that can be asked for its hash."""
+        return tuple(self.sizes.items())
 
     def statement(self, name: str) -> ProgramStatement:
         """The statement of that id, else of that user's name, which may look like an id (KeyError if there is none)."""
