@@ -121,6 +121,8 @@ class Ranker:
     def correction(self, table: Array) -> tuple[Array, Array]:
         """(what the trees add to the analytic log2 of seconds, standard deviation) of rows in the order of `names`."""
         found = np.array([model.inplace_predict(table) for model in self.models], np.float64)
+        if len(found) == 1:
+            return found[0], np.zeros(len(table))
         return found.mean(axis=0), found.std(axis=0)
 
     def importance(self) -> dict[str, float]:
