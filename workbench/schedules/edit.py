@@ -66,12 +66,21 @@ def _put(tree: Tree, path: Path, new: Tree) -> Tree:
 
 def sites(tree: Tree, path: Path = ()) -> list[Site]:
     """Every loop with its place, parents first."""
-    found = []
-    if isinstance(tree, Band):
-        found = [Site(path, i, tree) for i in range(len(tree.loops))]
-    for i, child in enumerate(children(tree)):
-        found += sites(child, (*path, i))
+    found: list[Site] = []
+    _gather(tree, path, found)
     return found
+
+
+def _gather(tree: Tree, path: Path, found: list[Site]) -> None:
+    match tree:
+        case Band(own, child):
+            found += [Site(path, i, tree) for i in range(len(own))]
+            _gather(child, (*path, 0), found)
+        case Mark(_, child):
+            _gather(child, (*path, 0), found)
+        case Sequence(parts):
+            for i, child in enumerate(parts):
+                _gather(child, (*path, i), found)
 
 
 def find_loop(program: Program, tree: Tree, name: str) -> Site:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from workbench.errors import ScheduleError, unknown_name
-from workbench.lang.expr import index_names
+from workbench.lang.expr import Expr, index_names
 from workbench.poly.dependence.flow import dependences
 from workbench.poly.dependence.lockstep import out_of_lockstep
 from workbench.poly.programs.program import Dependence, Program, ProgramStatement
@@ -147,11 +147,17 @@ def _is_shared(program: Program, loop: Loop, dependence: Dependence, s: ProgramS
     dims that are equal in each pair, which is asked once for all orders.
     """
     component = row(loop, s, program)
-    dims = index_names(component)
-    if not dims <= {*s.dims}.intersection(t.dims) or component != row(loop, t, program):
+    if component != row(loop, t, program):
         return False
-    pair = f"{prefix(program)}{{ {instance(s)} -> {instance(t, primed=True)}"
-    return all(_alike(dependence.relation, (f"{pair} : {to_isl(d)} != {d}' }}",)) is None for d in sorted(dims))
+    pair = f"{instance(s)} -> {instance(t, primed=True)}"
+    return _keeps(dependence.relation, component, prefix(program), pair, frozenset(s.dims).intersection(t.dims))
+
+
+@lru_cache(maxsize=1 << 13)
+def _keeps(relation: str, component: Expr, symbols: str, pair: str, common: frozenset[str]) -> bool:
+    """Whether all dims of a row are common to both ends of a relation and equal in each pair."""
+    apart = {d: f"{symbols}{{ {pair} : {to_isl(d)} != {d}' }}" for d in sorted(index_names(component))}
+    return apart.keys() <= common and all(_alike(relation, (text,)) is None for text in apart.values())
 
 
 def _unordered_by_barriers(

@@ -197,10 +197,14 @@ class Program:
 
     def statement(self, name: str) -> ProgramStatement:
         """The statement of that id, else of that user's name, which may look like an id (KeyError if there is none)."""
-        found = next((s for s in self.statements if s.id == name), None) or self.named(name)
+        found = self._by_id.get(name) or self.named(name)
         if found is None:
             raise KeyError(name)
         return found
+
+    @cached_property
+    def _by_id(self) -> dict[str, ProgramStatement]:
+        return {s.id: s for s in self.statements}
 
     def named(self, name: str) -> ProgramStatement | None:
         """The statement of that user's name."""

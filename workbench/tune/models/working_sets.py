@@ -109,6 +109,8 @@ def in_lockstep(nest: Nest) -> Nest:
     """
     order = [n for n, x in enumerate(nest.loops) if x.trip > 1 or x.kind == "parallel"]
     order.sort(key=lambda n: nest.loops[n].kind == "vector")
+    if order == list(range(len(nest.loops))):
+        return nest
     accesses = tuple(replace(a, strides=tuple(a.strides[n] for n in order)) for a in nest.accesses)
     shared = len([*takewhile(lambda n: n < nest.shared, order)])
     return replace(nest, loops=tuple(nest.loops[n] for n in order), accesses=accesses, shared=shared)
