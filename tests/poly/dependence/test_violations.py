@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -123,7 +124,7 @@ def test_loops_over_dims_that_a_dependence_keeps_equal_are_not_compared(monkeypa
     compared: list[str] = []
     compare = violating.compare_text
 
-    def noted(program: Program, loop: Loop, *pair: object) -> str:
+    def noted(program: Program, loop: Loop, *pair: Any) -> str:
         compared.append(loop.name)
         return compare(program, loop, *pair)
 
