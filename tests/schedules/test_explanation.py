@@ -17,7 +17,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Const, Index
 from workbench.schedules.explanation import explained
 from workbench.schedules.explanation.single import single_steps
-from workbench.schedules.normal_form import normal_form
+from workbench.schedules.normal_form import normal_form, normal_text
 
 
 def program_of(name):
@@ -51,6 +51,16 @@ def test_the_polybench_kernels_are_explained(fusion):
     traces = [wb.autoschedule(polybench.program(name), fusion=fusion).trace for name in names]
     unexplained = [n for n, trace in zip(names, traces, strict=True) if any(step.name == "affine" for step in trace)]
     assert unexplained == []
+
+
+def test_the_text_of_a_normal_form_is_its_repr_whatever_order_statements_stand_in():
+    """Keys in databases are hashes of that text."""
+    both = wb.operator("def both(float(N,M) A) -> (R, S) { R(n) +=! A(n,m)  S(m) max=! fabs(A(n,m)) }")
+    naive = wb.schedule(both, N=40, M=60)
+    packed = naive | wb.decompose_reduction("R") | wb.tile({"R/n": 8}) | wb.parallelize("R/n_o")
+    made = wb.autoschedule(both, N=40, M=60), wb.autoschedule(wb.ops.matmul, M=64, N=64, K=64)
+    for schedule in (naive, packed, *made):
+        assert normal_text(schedule.program, schedule.tree) == repr(normal_form(schedule.program, schedule.tree))
 
 
 def test_a_row_that_mixes_two_loops_not_used_yet_is_two_skews():

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+import workbench as wb
 from workbench.tune.measuring.building import Built, Request
-from workbench.tune.measuring.local_runner import PASSES, LocalRunner
+from workbench.tune.measuring.local_runner import PASSES, LocalRunner, _beaten
 from workbench.tune.measuring.runner import Result
 from workbench.tune.trials import TIED, Trial, fastest
+
+DEFAULT = wb.schedule(wb.ops.matmul, M=2, N=2, K=2)
 
 
 class Disturbed(LocalRunner):
@@ -29,7 +32,9 @@ class Disturbed(LocalRunner):
         return Result(built.number, "measured", seconds=seconds, lower=seconds, upper=seconds, run_seconds=patience)
 
 
-def again(numbers: list[int], refused: tuple[int, ...] = ()) -> tuple[Disturbed, dict[int, Result]]:
+def again(
+    numbers: list[int], refused: tuple[int, ...] = (), usual: tuple[int, ...] = ()
+) -> tuple[Disturbed, dict[int, Result]]:  # fmt: skip
     runner = Disturbed()
 
     class Shop:
@@ -42,7 +47,8 @@ def again(numbers: list[int], refused: tuple[int, ...] = ()) -> tuple[Disturbed,
 
     runner.shop, runner.saved = Shop(), Saved()  # type: ignore[assignment]
     runner.known = {n: a_built(n) for n in numbers}
-    found = list(runner.again([Request(n, {}) for n in (*numbers, *refused)], 6.0))
+    requests = [Request(n, {}, DEFAULT if n in usual else None) for n in (*numbers, *refused)]
+    found = list(runner.again(requests, 6.0))
     assert len({r.number for r in found}) == len(found)
     return runner, {r.number: r for r in found}
 
@@ -53,11 +59,21 @@ def a_built(number: int) -> Built:
 
 def test_finalists_are_timed_in_turn_and_one_disturbed_pass_decides_nothing():
     runner, found = again([1, 2, 3])
-    assert runner.timed == [1, 2, 3] * PASSES
+    assert runner.timed == [1, 2, 3] * (PASSES - 1) + [1]
     assert runner.checked == [1, 2, 3]
     assert {n: r.seconds for n, r in found.items()} == pytest.approx({1: 1e-3, 2: 2e-3, 3: 3e-3})
     assert found[2].upper == pytest.approx(20e-3)
     assert found[1].run_seconds == pytest.approx(6.0)
+
+
+def test_one_that_may_still_be_the_fastest_and_the_default_recipe_are_timed_in_every_pass():
+    runner, found = again([1, 2, 3], usual=(3,))
+    assert runner.timed == [1, 2, 3, 1, 2, 3, 1, 3]
+    assert found[3].run_seconds == found[1].run_seconds > found[2].run_seconds
+    first, second = ([Result(0, "measured", seconds=s) for s in own] for own in ((1.0, 1.2), (1.1, 1.3)))
+    assert _beaten({0: first, 1: second}, set()) == set()
+    assert _beaten({0: first[:1], 1: second}, set()) == {1}
+    assert _beaten({0: first[:1], 1: second}, {1}) == set()
 
 
 def test_one_that_fails_is_not_timed_again_and_one_that_is_not_built_is_said():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -9,9 +12,12 @@ import pytest
 
 import workbench as wb
 from tests.tune.support import SIZES, SMALL
+from workbench.codegen import generate
+from workbench.schedules.scheduled_program import as_program
 from workbench.tune.measuring.building import Look, Request
 from workbench.tune.measuring.helpers import Helper
 from workbench.tune.measuring.timing import PAIRS, Load, Prepare, _Runner
+from workbench.tune.measuring.workload import workload
 
 
 def test_no_builder_works_and_no_tree_grows_while_a_candidate_is_timed(database, monkeypatch):
@@ -40,6 +46,31 @@ def test_no_builder_works_and_no_tree_grows_while_a_candidate_is_timed(database,
     assert study.done == 22
     assert len(timed) > 22
     assert disturbed == []
+
+
+LOADED = """
+import pickle, sys
+from workbench.tune.measuring import timing
+from workbench.tune.measuring.workload import Workload
+from pathlib import Path
+Workload.load(Path(sys.argv[1]))
+pickle.loads(Path(sys.argv[2]).read_bytes())
+print(*sys.modules)
+"""
+
+
+def test_the_process_that_times_loads_nothing_that_derives_compiles_or_knows_the_oracle(tmp_path):
+    """It starts with every study, while there is much else to do."""
+    odd = wb.operator("def odd(float(N,K) A, int32(N) i) -> (R) where in_range(i, 0, N) { R(n) +=! A(i(n),k) }")
+    program = as_program(odd, {"N": 5, "K": 7})
+    workload(program).save(tmp_path / "workload")
+    kernel = generate(wb.autoschedule(program))
+    (tmp_path / "load").write_bytes(pickle.dumps(Load("", kernel.signature, kernel.sizes or {})))
+    command = [sys.executable, "-c", LOADED, str(tmp_path / "workload"), str(tmp_path / "load")]
+    loaded = {*subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()}
+    assert "workbench.tune.measuring.timing" in loaded
+    heavy = ("islpy", "lark", "workbench.poly", "workbench.schedules", "workbench.ops", "workbench.lang.oracle")
+    assert not {name for name in loaded if name.startswith((*heavy, "workbench.codegen.c.", "workbench.runtime.calls"))}
 
 
 class Kernel:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from workbench.lang.expr import Binary, Call, Expr, Read, Unary, children, reads
 from workbench.lang.operator import Monoid
 
@@ -21,6 +23,7 @@ def instance_operations(values: tuple[Expr, ...], reduction: str | Monoid | None
     return own + (reduction is not None)
 
 
+@lru_cache(maxsize=1 << 12)
 def _count(roots: tuple[Expr, ...]) -> int:
     visited: set[int] = set()
     distinct: set[Expr] = set()

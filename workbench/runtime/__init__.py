@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from workbench.runtime.calls.calling import call, plan
     from workbench.runtime.calls.preparing import Plan
     from workbench.runtime.calls.program_calls import call_program
+    from workbench.runtime.checking.expectation import Verification
     from workbench.runtime.checking.sequential import evaluate_c
-    from workbench.runtime.checking.verification import Verification, verify
+    from workbench.runtime.checking.verification import verify
     from workbench.runtime.examining import Finding, Report, doctor
     from workbench.runtime.host.machine import this_machine
     from workbench.runtime.kernels.launch import CompiledKernel
@@ -32,7 +33,7 @@ NAMES = {
     "Measurement": "measuring.timing",
     "Plan": "calls.preparing",
     "Report": "examining",
-    "Verification": "checking.verification",
+    "Verification": "checking.expectation",
     "build": "building",
     "call_program": "calls.program_calls",
     "evaluate_c": "checking.sequential",

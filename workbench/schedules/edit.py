@@ -66,12 +66,21 @@ def _put(tree: Tree, path: Path, new: Tree) -> Tree:
 
 def sites(tree: Tree, path: Path = ()) -> list[Site]:
     """Every loop with its place, parents first."""
-    found = []
-    if isinstance(tree, Band):
-        found = [Site(path, i, tree) for i in range(len(tree.loops))]
-    for i, child in enumerate(children(tree)):
-        found += sites(child, (*path, i))
+    found: list[Site] = []
+    _gather(tree, path, found)
     return found
+
+
+def _gather(tree: Tree, path: Path, found: list[Site]) -> None:
+    match tree:
+        case Band(own, child):
+            found += [Site(path, i, tree) for i in range(len(own))]
+            _gather(child, (*path, 0), found)
+        case Mark(_, child):
+            _gather(child, (*path, 0), found)
+        case Sequence(parts):
+            for i, child in enumerate(parts):
+                _gather(child, (*path, i), found)
 
 
 def find_loop(program: Program, tree: Tree, name: str) -> Site:
@@ -81,17 +90,22 @@ def find_loop(program: Program, tree: Tree, name: str) -> Site:
 
 def find_loops(program: Program, tree: Tree, names: Iterable[str]) -> list[Site]:
     """The loops of one step: a name that several nests use means the loop in the nest of the other names."""
-    found = [(name, named(program, tree, name)) for name in names]
-    nests = {sites[0].path for _, sites in found if len(sites) == 1}
-    return [_only(program, name, [s for s in sites if s.path in nests] or sites) for name, sites in found]
+    every = sites(tree)
+    found = [(name, _named(program, tree, name, every)) for name in names]
+    nests = {own[0].path for _, own in found if len(own) == 1}
+    return [_only(program, name, [s for s in own if s.path in nests] or own) for name, own in found]
 
 
 def named(program: Program, tree: Tree, name: str) -> list[Site]:
     """Every loop that `name` may mean; UnknownLoop if there is none."""
+    return _named(program, tree, name, sites(tree))
+
+
+def _named(program: Program, tree: Tree, name: str, every: list[Site]) -> list[Site]:
     if not isinstance(name, str):
         raise ScheduleError(f"a loop is named by a text such as 'm' or 'C/m', not {shown(name)}")
     wanted = LoopName(name)
-    found = [s for s in sites(tree) if s.loop.name == wanted.loop]
+    found = [s for s in every if s.loop.name == wanted.loop]
     if wanted.statement:
         identifier = statement_id(program, wanted.statement)
         found = [s for s in found if identifier in dict(s.loop.rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from workbench.lang.algebra.normal_form import polynomial
@@ -19,12 +20,32 @@ def normal_form(program: Program, tree: Tree) -> Any:
     The names of loops do not count, nor the order in which statements were made, nor how a row is spelt.
     """
     tree = normal(tree)
-    numbers = {s: f"S{i}" for i, s in enumerate(statements(tree))}
-    own = [program.statement(s) for s in numbers]
+    order = tuple(statements(tree))
+    return *_computed(program, order), _form(program, tree, _numbers(order))
+
+
+def normal_text(program: Program, tree: Tree) -> str:
+    """The `repr` of the normal form; the part that schedules of one program share is written once for all of them."""
+    tree = normal(tree)
+    order = tuple(statements(tree))
+    return f"{_computed_text(program, order)}{_form(program, tree, _numbers(order))!r})"
+
+
+def _numbers(order: tuple[str, ...]) -> dict[str, str]:
+    return {s: f"S{i}" for i, s in enumerate(order)}
+
+
+def _computed(program: Program, order: tuple[str, ...]) -> tuple[Any, ...]:
+    """What is computed, in which storage, by statements in this order."""
+    own = [program.statement(s) for s in order]
     bodies = [(s.name, s.kind, s.dims, _anonymous(s.domain, s.id), s.targets, s.values, s.reduction) for s in own]
     arrays = sorted(program.arrays.values(), key=lambda a: a.name)
-    sizes = tuple(sorted(program.sizes.items()))
-    return program.original.operator, sizes, program.symbols, arrays, bodies, _form(program, tree, numbers)
+    return program.original.operator, tuple(sorted(program.sizes.items())), program.symbols, arrays, bodies
+
+
+@lru_cache(maxsize=256)
+def _computed_text(program: Program, order: tuple[str, ...]) -> str:
+    return f"({', '.join(map(repr, _computed(program, order)))}, "
 
 
 def _anonymous(domain: str, identifier: str) -> str:

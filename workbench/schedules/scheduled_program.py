@@ -17,7 +17,7 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree
 from workbench.records import record
 from workbench.schedules.legality import Verdict, verdict_on
-from workbench.schedules.normal_form import normal_form
+from workbench.schedules.normal_form import normal_text
 from workbench.schedules.recording import read_record, write_record, write_script
 from workbench.schedules.replaying import replay_record, undo, with_history, without
 from workbench.schedules.schedule_text import schedule_sheet
@@ -121,7 +121,7 @@ class Schedule:
         """A hash of the scheduled program in normal form: schedules with one key are one computation, whatever the
         steps that led to it and the names of its loops.
         """
-        return hashlib.sha256(repr(normal_form(self.program, self.tree)).encode()).hexdigest()[:24]
+        return hashlib.sha256(normal_text(self.program, self.tree).encode()).hexdigest()[:24]
 
     def with_tree(self, tree: Tree, step: Transform) -> Schedule:
         """The schedule after `step` produced `tree` (not judged here)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.poly.trees import scramble
 from tests.support import examples
 from workbench.errors import ScheduleError
 from workbench.poly import band_permutable, can_parallelize, can_vectorize, dependences, lower, naive_tree, violations
+from workbench.poly.dependence import violations as violating
 from workbench.poly.programs.program import Dependence, Program
 from workbench.poly.programs.tree import Band, Leaf, Loop, Sequence, Tree
 from workbench.poly.sets import isl, unpack
@@ -115,6 +117,21 @@ def test_rectangular_tiles_of_seidel_are_illegal_until_skewed():
     (v, *_) = violations(program, tiles(lift("i")))
     assert (v.reason, v.loop) == ("order", "l1")
     assert violations(program, tiles(calc("i", "+", "t"))) == ()
+
+
+def test_loops_over_dims_that_a_dependence_keeps_equal_are_not_compared(monkeypatch):
+    """They are most loops of most schedules: each dim is compared once, whatever loops are made of it."""
+    compared: list[str] = []
+    compare = violating.compare_text
+
+    def noted(program: Program, loop: Loop, *pair: Any) -> str:
+        compared.append(loop.name)
+        return compare(program, loop, *pair)
+
+    monkeypatch.setattr(violating, "compare_text", noted)
+    program = lower(matmul(), {"M": 37, "N": 41, "K": 29})
+    assert violations(program, tiled(program, {"m_o": "parallel"})) == ()
+    assert set(compared) == {"k"}
 
 
 def test_menus():

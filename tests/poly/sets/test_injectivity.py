@@ -26,6 +26,15 @@ def test_blocks_and_points_determine_a_loop_and_one_half_does_not() -> None:
     assert not determines((block, over("%", DIM_I, 2)), ("i",))
 
 
+def test_blocks_in_blocks_determine_a_loop_where_they_cut_it_into_whole_ones() -> None:
+    outer, inner = over("/", DIM_I, 32), over("/", over("%", DIM_I, 32), 8)
+    assert determines((outer, inner, over("%", DIM_I, 8)), ("i",))
+    assert not determines((outer, inner), ("i",))
+    assert not determines((inner, over("%", DIM_I, 8)), ("i",))
+    deepest = over("/", over("%", DIM_I, 8), 2)
+    assert determines((outer, inner, deepest, over("%", DIM_I, 2)), ("i",))
+
+
 def test_skewed_loops_determine_both() -> None:
     wave = over("+", over("*", DIM_I, 2), DIM_J)
     assert determines((wave, DIM_I), ("i", "j"))
@@ -52,7 +61,9 @@ def test_what_is_said_to_be_determined_is() -> None:
         for _ in range(random.choice((2, 3, 4))):
             left, right = over("*", DIM_I, random.choice((0, 1, 1, 2))), over("*", DIM_J, random.choice((0, 1, 1, 3)))
             row = over("+", left, right)
-            rows.append(row if random.random() < 0.4 else over(random.choice("/%"), row, random.choice((2, 3))))
+            if random.random() < 0.6:
+                row = over(random.choice("/%"), row, random.choice((2, 3, 4, 6)))
+            rows.append(row if random.random() < 0.7 else over(random.choice("/%"), row, random.choice((2, 3))))
         if determines(tuple(rows), ("i", "j")):
             determined += 1
             points = [dict(zip("ij", p, strict=True)) for p in product(range(-4, 8), repeat=2)]

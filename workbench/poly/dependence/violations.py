@@ -15,15 +15,17 @@ from functools import lru_cache
 from typing import Literal
 
 from workbench.errors import ScheduleError, unknown_name
+from workbench.lang.expr import Expr, index_names
 from workbench.poly.dependence.flow import dependences
 from workbench.poly.dependence.lockstep import out_of_lockstep
-from workbench.poly.programs.program import Dependence, Program
+from workbench.poly.programs.program import Dependence, Program, ProgramStatement
 from workbench.poly.programs.tree import Loop, Tree, at_once, leaf_ids
 from workbench.poly.sets import isl
+from workbench.poly.sets.names import to_isl
 from workbench.poly.sets.witness import Witness, witness
 from workbench.poly.time.barrier_order import ordered_by_barriers
 from workbench.poly.time.concurrency import atomic_statements
-from workbench.poly.time.timemap import collisions, compare_text, shared
+from workbench.poly.time.timemap import collisions, compare_text, instance, prefix, row, shared
 from workbench.records import record
 
 Reason = Literal["order", "race"]
@@ -119,6 +121,8 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
     common = shared(tree, s.id, t.id)
     alike: tuple[str, ...] = ()
     for depth, loop in enumerate(common.loops):
+        if _is_shared(program, loop, dependence, s, t):
+            continue
         wrong, reason = _forbidden(loop, dependence)
         if wrong is not None:
             bad = _alike(dependence.relation, (*alike, compare_text(program, loop, s, t, wrong)))
@@ -136,6 +140,24 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
         pairs = _alike(dependence.relation, alike)
         assert pairs is not None
         yield pairs, "order", None
+
+
+def _is_shared(program: Program, loop: Loop, dependence: Dependence, s: ProgramStatement, t: ProgramStatement) -> bool:
+    """Whether all pairs of a dependence are seen to stand in one iteration of a loop: both rows are one function of
+    dims that are equal in each pair, which is asked once for all orders.
+    """
+    component = row(loop, s, program)
+    if component != row(loop, t, program):
+        return False
+    pair = f"{instance(s)} -> {instance(t, primed=True)}"
+    return _keeps(dependence.relation, component, prefix(program), pair, frozenset(s.dims).intersection(t.dims))
+
+
+@lru_cache(maxsize=1 << 13)
+def _keeps(relation: str, component: Expr, symbols: str, pair: str, common: frozenset[str]) -> bool:
+    """Whether all dims of a row are common to both ends of a relation and equal in each pair."""
+    apart = {d: f"{symbols}{{ {pair} : {to_isl(d)} != {d}' }}" for d in sorted(index_names(component))}
+    return apart.keys() <= common and all(_alike(relation, (text,)) is None for text in apart.values())
 
 
 def _unordered_by_barriers(

@@ -16,7 +16,7 @@ from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Condition, Monoid, Operator, Role
 from workbench.poly.programs.tree import Tree
-from workbench.records import record
+from workbench.records import Hashed, record
 
 AccessKind = Literal["read", "write"]
 DependenceKind = Literal["flow", "anti", "output", "reduction"]
@@ -87,7 +87,7 @@ class Access:
 
 
 @record
-class ProgramStatement:
+class ProgramStatement(Hashed):
     """A statement of the program.
 
     `name` is the user's name: the tensor's (`C`), `C.init` for the initialisation of a reduction, `C.1` for
@@ -190,12 +190,21 @@ class Program:
             self.digest,
         )
 
+    @cached_property
+    def bound(self) -> tuple[tuple[str, int], ...]:
+        """The sizes, as something that can be asked for its hash."""
+        return tuple(self.sizes.items())
+
     def statement(self, name: str) -> ProgramStatement:
         """The statement of that id, else of that user's name, which may look like an id (KeyError if there is none)."""
-        found = next((s for s in self.statements if s.id == name), None) or self.named(name)
+        found = self._by_id.get(name) or self.named(name)
         if found is None:
             raise KeyError(name)
         return found
+
+    @cached_property
+    def _by_id(self) -> dict[str, ProgramStatement]:
+        return {s.id: s for s in self.statements}
 
     def named(self, name: str) -> ProgramStatement | None:
         """The statement of that user's name."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.algebra.polynomial import Monomial, Polynomial, number
-from workbench.lang.expr import Binary, Expr, Index, index_names
+from workbench.lang.expr import Binary, Const, Expr, Index, index_names
 
 Form = dict[Monomial, Fraction]
 
@@ -27,22 +27,33 @@ def determines(rows: tuple[Expr, ...], dims: tuple[str, ...]) -> bool:
     return not any(_rest(_form(Index(dim)), basis) for dim in dims)
 
 
+@lru_cache(maxsize=1 << 14)
 def _form(row: Expr) -> Form:
-    """The row over monomials; what holds no dim is known and left out."""
+    """The row over monomials; what holds no dim is known and left out.  Not to be changed: it is remembered."""
     return {m: Fraction(c) for m, c in _divided(polynomial(row)).terms if any(map(index_names, m))}
 
 
 def _divided(form: Polynomial) -> Polynomial:
-    """Remainders written with floor divisions."""
+    """Remainders written with floor divisions, and blocks of what is in a block with blocks of the whole: where b
+    divides a, `m % a / b` is `m / b - a / b * (m / a)`.
+    """
     total = number(0)
     for monomial, coefficient in form.terms:
         match monomial:
             case (Binary("%", value, size, dtype),):
                 quotient = polynomial(Binary("/", value, size, dtype))
                 total = total + (_divided(polynomial(value)) - quotient * polynomial(size)) * coefficient
+            case (Binary("/", Binary("%", value, Const(whole), own), Const(part), _),) if _is_part(part, whole):
+                inner, outer = (polynomial(Binary("/", value, Const(n, own), own)) for n in (part, whole))
+                total = total + (_divided(inner) - _divided(outer) * (int(whole) // int(part))) * coefficient
             case _:
                 total = total + Polynomial({monomial: coefficient})
     return total
+
+
+def _is_part(part: object, whole: object) -> bool:
+    """Whether a block is cut into whole blocks."""
+    return isinstance(part, int) and isinstance(whole, int) and 0 < part <= whole and whole % part == 0
 
 
 def _reduced(forms: Iterable[Form]) -> list[tuple[Monomial, Form]]:

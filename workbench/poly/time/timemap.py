@@ -63,7 +63,7 @@ def row(loop: Loop, statement: ProgramStatement, program: Program) -> Expr:
         expr = loop.row(statement.id)
     except KeyError as error:
         raise ScheduleError(f"loop {loop.name} has no row for statement {statement.name}") from error
-    return expr if isinstance(expr, Index) else _bound(expr, tuple(program.sizes.items()))
+    return expr if isinstance(expr, Index) else _bound(expr, program.bound)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import sys
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -18,10 +16,8 @@ from workbench.runtime.compilers.job import Job
 from workbench.runtime.compilers.probing import compiler_variables
 from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.runtime.host.processes import CannotStart, run_limited
-from workbench.runtime.kernels.border import BEFORE_KERNEL, NO_MEMORY, kernel_part
+from workbench.runtime.kernels.border import BEFORE_KERNEL, kernel_part
 from workbench.settings import current
-
-__all__ = ["NO_MEMORY", "Repeat", "build_bare", "open_bare"]
 
 MATHS, WHOLE_NUMBERS = "#include <math.h>", "#include <stdint.h>"
 SHORT = """#define INFINITY (__builtin_inff())
@@ -44,9 +40,6 @@ _NO_FUNCTIONS = {
     "aligned", "void", "char", "int", "float", "double",
 }  # fmt: skip
 _OTHER_WORDS = re.compile(r"#include <(?!math\.h|stdint\.h)|\b(?:HUGE_VAL|M_[A-Z]|FP_|MATH_|float_t|double_t|signgam)")
-
-Repeat = Callable[..., int]
-"""`(data, values, symbols, threads, times) -> status`, with the addresses of three tables."""
 
 
 def build_bare(kernel: Kernel, toolchain: Toolchain, folder: Path) -> Path:
@@ -88,14 +81,6 @@ def _quicker(job: Job) -> tuple[str, ...]:
     """
     safe = job.toolchain.family == "gcc" and sys.platform == "linux" and "-pthread" not in job.flags
     return ("-nodefaultlibs", "-nostartfiles", "-fno-use-linker-plugin", "-lgcc") if safe else ()
-
-
-def open_bare(library: Path) -> Repeat:
-    """The entry of a library that `build_bare` made."""
-    repeat = ctypes.CDLL(str(library)).wb_bare_repeat
-    repeat.restype = ctypes.c_int64
-    repeat.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int64]
-    return repeat
 
 
 def _known(kernel: Kernel) -> str:

@@ -30,7 +30,7 @@ MOST_DRIFT = 3.0
 
 PASSES = 3
 """Finalists are timed so often in turn: what disturbs the machine for a while disturbs one pass of some of them.  The
-first pass checks their results once more.
+first pass checks their results once more.  One that no later pass can make the fastest is not timed in the last.
 """
 
 SLOW_REFERENCE = 4.0
@@ -109,9 +109,10 @@ class LocalRunner:
         self.saved.result()
         listed = sorted([*known, *self._shop.built(missing)], key=lambda b: b.number)
         times: dict[int, list[Result]] = {b.number: [] for b in listed if b.outcome is None}
+        usual = {r.number for r in requests if r.schedule is not None}  # what the others are compared with
         yield from (refused(b) for b in listed if b.outcome is not None)
         for turn, built in [(n, b) for n in range(PASSES) for b in listed]:
-            if built.number in times:
+            if built.number in times and not (turn == PASSES - 1 and built.number in _beaten(times, usual)):
                 result = self._timed(built, None, patience / PASSES, right=turn > 0)
                 times[built.number].append(result)
                 if result.seconds is None:
@@ -224,8 +225,17 @@ class LocalRunner:
         return min(limit, 2.0 + 3 * self.overhead + SLOWEST * best)
 
 
+def _beaten(times: Mapping[int, Sequence[Result]], usual: set[int]) -> set[int]:
+    """The numbers of those whose every pass was slower than every pass of another: so will their median be, whatever
+    one more pass says; without those that others are compared with.
+    """
+    passes = {number: [r.seconds or 0.0 for r in own] for number, own in times.items()}
+    best = min(map(max, passes.values()))
+    return {number for number, own in passes.items() if min(own) > best} - usual
+
+
 def _median(passes: Sequence[Result]) -> Result:
-    """The result of several passes: the middle one's seconds, and how far they are apart."""
-    middle = sorted(passes, key=lambda r: r.seconds or 0.0)[len(passes) // 2]
+    """The result of several passes: the middle one's seconds (of two the lower), and how far they are apart."""
+    middle = sorted(passes, key=lambda r: r.seconds or 0.0)[(len(passes) - 1) // 2]
     lower, upper = min(r.lower or 0.0 for r in passes), max(r.upper or 0.0 for r in passes)
     return replace(middle, lower=lower, upper=upper, run_seconds=sum(r.run_seconds for r in passes))

@@ -1,11 +1,15 @@
-"""The runner's side: a candidate is checked against the oracle, then timed in turn with a reference kernel."""
+"""The runner's side: a candidate is checked against the oracle, then timed in turn with a reference kernel.
+
+Its process starts with every study, so that it loads arrays, calls and comparisons, and nothing of what derives
+schedules, compiles or computes what is expected.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +18,8 @@ import numpy as np
 from workbench.codegen.kernel import Signature
 from workbench.records import record
 from workbench.runtime.arrays.layout import Array, layout_of
-from workbench.runtime.calls.bare import NO_MEMORY, Repeat, open_bare
 from workbench.runtime.kernels.arguments import scalar_bits
+from workbench.runtime.kernels.border import NO_MEMORY
 from workbench.runtime.kernels.copying import array_addresses
 from workbench.runtime.measuring.counters import Counts, hardware_counts
 from workbench.tune.measuring.workload import Workload, spoil
@@ -33,6 +37,18 @@ CLEARLY_SLOWER = 1.5
 """Times the best seconds: such a candidate is not looked at closely."""
 
 FLUSH_BYTES = 64 << 20
+
+Repeat = Callable[..., int]
+"""`(data, values, symbols, threads, times) -> status`, with the addresses of three tables."""
+
+
+def open_bare(library: Path) -> Repeat:
+    """The entry of a library that `build_bare` made, called with bare pointers."""
+    repeat = ctypes.CDLL(str(library)).wb_bare_repeat
+    repeat.restype = ctypes.c_int64
+    repeat.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int64]
+    return repeat
+
 
 
 @record(slots=True)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.errors import ScheduleError
-from workbench.lang.operator import Operator
-from workbench.ops.samples import sample_arrays, sample_out
-from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.runtime.arrays.foreign import several
 from workbench.runtime.arrays.layout import Slot
-from workbench.runtime.checking.verification import Expected, expected, expected_of_text
+from workbench.runtime.checking.expectation import Expected
+
+if TYPE_CHECKING:
+    from workbench.lang.operator import Operator
+    from workbench.poly.programs.program import Program
 
 Array = np.ndarray[Any, Any]
 
@@ -64,6 +65,9 @@ def spoil(array: Array) -> None:
 
 def workload(program: Program, seed: int = 0) -> Workload:
     """Sample arguments for the program of an operator, all of whose sizes are bound."""
+    from workbench.ops.samples import sample_arrays, sample_out  # who loads what was saved does without
+    from workbench.runtime.checking.verification import expected, expected_of_text
+
     op = _definition(program)
     arrays = _laid_out(program, op, sample_arrays(op, seed, **program.sizes))
     out = sample_out(op, seed + 1, **program.sizes)

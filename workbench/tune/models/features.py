@@ -31,12 +31,13 @@ def features_of(schedule: Schedule, target: Target, threads: int | None = None) 
     workers = threads or target.cores
     found = nests(schedule)
     costs = nest_costs(found, target, workers)
-    total = sum(c.cycles for c in costs) or 1.0
+    cycles = [c.cycles for c in costs]
+    total = sum(cycles) or 1.0
     result = {"cycles": _log(total), "statements": float(len(found))}
     parts = [_of_nest(nest, cost, target) for nest, cost in zip(found, costs, strict=True)]
     for name in parts[0] if parts else ():
-        result[name] = sum(part[name] * cost.cycles for part, cost in zip(parts, costs, strict=True)) / total
-    heaviest = max(range(len(found)), key=lambda n: costs[n].cycles, default=None)
+        result[name] = sum([part[name] * own for part, own in zip(parts, cycles, strict=True)]) / total
+    heaviest = max(range(len(found)), key=cycles.__getitem__, default=None)
     if heaviest is not None:
         result |= {f"first_{name}": value for name, value in parts[heaviest].items()}
     result["copied"] = _log(sum(n.instances for n in found if n.statement.part == "moves"))

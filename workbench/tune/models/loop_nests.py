@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import takewhile
-from math import gcd, prod
+from math import prod
+from operator import attrgetter
 
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Size, Unary, reads
@@ -18,19 +19,18 @@ from workbench.poly.programs.tree import Loop, LoopKind, marked, path
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.schedules.analysis.structure import structure
+from workbench.tune.models.cache_lines import PAGE, Moves, touched_lines
 
 UNKNOWN_TRIP = 64
 """Iterations of a loop whose extent is symbolic."""
 
-PAGE = 4096
-"""Lines whose addresses differ by a multiple of a page share a set of a first cache."""
-
-CROWD = 6
-"""Lines that a set of a first cache holds beside others."""
-
 ARITHMETIC = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod,
 }  # fmt: skip
+
+
+Target = tuple[str, tuple[Expr, ...]]
+"""An array with the subscripts of a cell."""
 
 
 @record(slots=True)
@@ -55,29 +55,16 @@ class NestAccess:
 
     def lines(self, loops: tuple[NestLoop, ...], depth: int, line: int) -> int:
         """Cache lines of `line` bytes that the loops from `depth` on touch: how many differ."""
-        irregular, length, levels = self._pieces(loops, depth, line)
-        return irregular * prod(count for _, count in levels) * -(-length * self.bytes // line)
+        return touched_lines(self._moves(loops, depth), self.bytes, line)[0]
 
     def crowded_lines(self, loops: tuple[NestLoop, ...], depth: int, line: int) -> int:
         """The same, each line counted as so many as it keeps others from a first cache of PAGE bytes a way: rows whose
         addresses differ by a large power of two meet in a few of its sets.
         """
-        irregular, length, levels = self._pieces(loops, depth, line)
-        run = -(-length * self.bytes // line)
-        lines, sets = run * prod(count for _, count in levels), PAGE // line
-        covered = min(sets, run)
-        for stride, count in levels[1:]:
-            step, rest = divmod(stride * self.bytes, line)
-            covered = min(sets, covered * min(count, sets if rest else sets // gcd(sets, step)))
-        crowd = sets // covered if lines > CROWD * covered and irregular == 1 else 1
-        return irregular * lines * crowd
+        return touched_lines(self._moves(loops, depth), self.bytes, line)[1]
 
-    def _pieces(
-        self, loops: tuple[NestLoop, ...], depth: int, line: int
-    ) -> tuple[int, int, tuple[tuple[int, int], ...]]:  # fmt: skip
-        """(cells found by data, elements of a piece that is together, strides and counts of pieces) inside a depth."""
-        strides = self.strides[depth:]
-        return pieces(tuple([(s, x.trip) for s, x in zip(strides, loops[depth:], strict=True)]), line // self.bytes)
+    def _moves(self, loops: tuple[NestLoop, ...], depth: int) -> Moves:
+        return tuple(zip(self.strides[depth:], map(_trip, loops[depth:]), strict=True))
 
     def run(self, loops: tuple[NestLoop, ...]) -> tuple[int, int]:
         """(bytes that are walked one after another, how many such runs follow in steps of whole pages)."""
@@ -96,25 +83,7 @@ class NestAccess:
         return length * self.bytes, jumps
 
 
-@lru_cache(maxsize=1 << 13)
-def pieces(moves: tuple[tuple[int | None, int], ...], near: int) -> tuple[int, int, tuple[tuple[int, int], ...]]:
-    """(cells found by data, elements of a piece that is together, strides and counts of pieces) of loops with these
-    strides and trips; what is at most `near` elements apart is together.
-
-    Loops are taken by stride: what is close together is one piece, and windows that overlap count once.
-    """
-    irregular = prod(trip for s, trip in moves if s is None)
-    length, levels = 1, [(1, 1)]
-    for stride, trip in sorted((abs(s), trip) for s, trip in moves if s and trip > 1):
-        if stride <= max(length, near, 1):
-            length += stride * (trip - 1)
-            continue
-        own, count = levels[-1]
-        if len(levels) > 1 and stride < own * count:
-            levels[-1] = own, count + -(-stride * (trip - 1) // own)
-        else:
-            levels.append((stride, trip))
-    return max(1, irregular), length, tuple(levels)
+_trip = attrgetter("trip")
 
 
 @record(slots=True)
@@ -157,11 +126,16 @@ def _nest(schedule: Schedule, own: ProgramStatement, around: Sequence[Loop]) -> 
         walk = _walk(loop.row(own.id), trips)
         found.append(NestLoop(loop.name, loop.kind, walk.trip, tuple(walk.moves.items())))
     loops = tuple(found)
-    written = {(array, subscripts) for array, subscripts in own.targets}
-    read = {(r.tensor, r.subscripts) for r in reads(*own.values) if r.subscripts}
     accesses = [_access(program, own, a, s, loops, written=True) for a, s in own.targets if s]
-    accesses += [_access(program, own, a, s, loops, written=False) for a, s in sorted(read - written, key=repr)]
+    accesses += [_access(program, own, a, s, loops, written=False) for a, s in _only_read(own.targets, own.values)]
     return Nest(own, loops, tuple(accesses), instance_operations(own.values, own.reduction))
+
+
+@lru_cache(maxsize=1 << 10)
+def _only_read(targets: tuple[Target, ...], values: tuple[Expr, ...]) -> tuple[Target, ...]:
+    """The cells that values read and that are no targets, in an order of their own."""
+    read = {(r.tensor, r.subscripts) for r in reads(*values) if r.subscripts}
+    return tuple(sorted(read - {*targets}, key=repr))
 
 
 @record(slots=True)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache, partial
 from math import log2
+from operator import itemgetter
 from threading import Thread
 from typing import Any
 
@@ -67,6 +69,8 @@ class Ranker:
         self.wanted = models
         self.rounds = rounds
         self._growing: list[Future[Any]] = []
+        self._named = frozenset[str]().union(*(row for g in self.others for row in g.rows))
+        self._prior: list[tuple[Array, Array]] = []
         self.names: list[str] = []
         self.offset = 0.0
         self.count = 0
@@ -84,8 +88,11 @@ class Ranker:
     def fit(self, own: Group) -> None:
         """Begin to learn from the trials of this problem, and from the others."""
         self.count = sum(x == x for x in own.log_seconds)
-        self.names = sorted({name for g in (own, *self.others) for row in g.rows for name in row})
-        parts = [self._prepared(g) for g in (own, *self.others) if g.rows]
+        names = sorted(self._named.union(*own.rows))
+        if names != self.names:
+            self.names = names
+            self._prior = [self._prepared(g) for g in self.others]
+        parts = [*([self._prepared(own)] if own.rows else []), *self._prior]
         analytic = [row.get("cycles", 0.0) for row in own.rows]
         known = [a - y for a, y in zip(analytic, own.log_seconds, strict=True) if y == y]
         self.offset = -float(np.mean(known)) if known else 0.0
@@ -114,6 +121,8 @@ class Ranker:
     def correction(self, table: Array) -> tuple[Array, Array]:
         """(what the trees add to the analytic log2 of seconds, standard deviation) of rows in the order of `names`."""
         found = np.array([model.inplace_predict(table) for model in self.models], np.float64)
+        if len(found) == 1:
+            return found[0], np.zeros(len(table))
         return found.mean(axis=0), found.std(axis=0)
 
     def importance(self) -> dict[str, float]:
@@ -138,6 +147,9 @@ class Ranker:
         return self._table(group.rows), off - centre
 
     def _table(self, rows: Sequence[Row]) -> Array:
+        if len(self.names) > 1:
+            with suppress(KeyError):  # nearly always every row has every name
+                return np.array(list(map(itemgetter(*self.names), rows)), np.float32)
         return np.array([[row.get(name, np.nan) for name in self.names] for row in rows], np.float32)
 
 

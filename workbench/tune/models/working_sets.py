@@ -107,8 +107,9 @@ def in_lockstep(nest: Nest) -> Nest:
     """The nest as it is executed: all lanes of a vector loop at each turn of the loops inside it, so it is the
     innermost; loops of one iteration are none.
     """
-    order = [n for n, x in enumerate(nest.loops) if x.trip > 1 or x.kind == "parallel"]
-    order.sort(key=lambda n: nest.loops[n].kind == "vector")
+    kept = [n for n, x in enumerate(nest.loops) if x.trip > 1 or x.kind == "parallel"]
+    if (order := sorted(kept, key=lambda n: nest.loops[n].kind == "vector")) == [*range(len(nest.loops))]:
+        return nest
     accesses = tuple(replace(a, strides=tuple(a.strides[n] for n in order)) for a in nest.accesses)
     shared = len([*takewhile(lambda n: n < nest.shared, order)])
     return replace(nest, loops=tuple(nest.loops[n] for n in order), accesses=accesses, shared=shared)
@@ -156,12 +157,11 @@ def _handed_on(nests: Sequence[Nest], target: Target) -> tuple[Found, Found, Fou
 
 def _touched(nest: Nest, depth: int, target: Target) -> list[dict[str, int]]:
     """Lines of each array that the loops from `depth` on touch, as each cache counts them."""
-    line, most = target.line_bytes, [dict[str, int](), dict[str, int]()]
+    line, crowded, plain = target.line_bytes, dict[str, int](), dict[str, int]()
     for a in nest.accesses:
-        counts = a.crowded_lines(nest.loops, depth, line), a.lines(nest.loops, depth, line)
-        for own, count in zip(most, counts, strict=True):
-            own[a.array] = max(own.get(a.array, 0), count)
-    return [most[0], most[1], most[1]]
+        crowded[a.array] = max(crowded.get(a.array, 0), a.crowded_lines(nest.loops, depth, line))
+        plain[a.array] = max(plain.get(a.array, 0), a.lines(nest.loops, depth, line))
+    return [crowded, plain, plain]
 
 
 def _register_depth(nest: Nest) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from workbench.schedules.sketches.space import Point, Space
+from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.tune.models.ranker import Group, Ranker, load_trees
 from workbench.tune.searching.contract import Index, Row, Searcher, Surroundings, Told
 
@@ -223,7 +223,7 @@ class Steps:
     def __init__(self, space: Space, draw: random.Random) -> None:
         self.space = space
         self.draw = draw
-        self.ways = [(len(d.options), d.ascending if d.ordered else ()) for d in space.decisions]
+        self.ways = [(len(d.options), _beside(d)) for d in space.decisions]
 
     def __call__(self, starts: Sequence[Index], count: int) -> list[Index]:
         """So many points, or fewer where constraints exclude most of them, each near one of the starts in turn."""
@@ -232,27 +232,37 @@ class Steps:
             if len(found) == count:
                 break
             index = self._one(starts[n % len(starts)])
-            if self._is_allowed(index):
+            if not self.space.constraints or self._is_allowed(index):
                 found.append(index)
         return found
 
     def _is_allowed(self, index: Index) -> bool:
-        if not self.space.constraints:
-            return True
         point = self.space.at(index)
         return all(c.holds(point) for c in self.space.constraints)
 
     def _one(self, start: Index) -> Index:
-        index, chance = list(start), self.draw.random
-        wanted = min(len(index), (1, 1, 2, 3)[int(4 * chance())])
+        index, chance, size = list(start), self.draw.random, len(start)
+        wanted = min(size, (1, 1, 2, 3)[int(4 * chance())])
         moved: set[int] = set()
         while len(moved) < wanted:
-            moved.add(int(len(index) * chance()))
+            moved.add(int(size * chance()))
         for n in moved:
-            options, order = self.ways[n]
-            if len(order) > 2 and chance() < 0.6:
-                at = order.index(index[n]) + (1 if chance() < 0.5 else -1)
-                index[n] = order[min(options - 1, max(0, at))]
+            options, beside = self.ways[n]
+            if beside is not None and chance() < 0.6:
+                below, above = beside
+                index[n] = above[index[n]] if chance() < 0.5 else below[index[n]]
             else:
                 index[n] = int(options * chance())
         return tuple(index)
+
+
+def _beside(decision: Decision) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """(the place of the next smaller number, of the next larger one) for each place of a decision among numbers; the
+    least and the largest are next to themselves.  None for one that is not among several numbers.
+    """
+    if not decision.ordered or len(decision.options) <= 2:
+        return None
+    order = decision.ascending
+    at = [order.index(place) for place in range(len(order))]
+    last = len(order) - 1
+    return tuple(order[max(0, n - 1)] for n in at), tuple(order[min(last, n + 1)] for n in at)

@@ -20,7 +20,6 @@ from workbench.schedules.recipes.loops.vectorization import innermost_band
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import inline, reorder, split, tile, unroll, unroll_jam, vectorize
-from workbench.schedules.transform import Transform
 from workbench.target import Target
 
 MOST_ORDERS = 8
@@ -91,17 +90,10 @@ def unrolled(schedule: Schedule, target: Target) -> Schedule:
 
 def _split_lanes(schedule: Schedule, name: str, loop: str, size: int) -> Schedule:
     """A vector loop in pieces of so many lanes."""
-    before = schedule.without(schedule.trace.index(found)) if (found := _vectorizing(schedule, name, loop)) else None
-    if before is None:
+    if not schedule.trace or schedule.trace[-1] != vectorize(loop_of(name, loop)):
         return schedule
     cut = split(loop_of(name, loop), size)
-    return attempt(before, cut, vectorize(cut.inner))
-
-
-def _vectorizing(schedule: Schedule, name: str, loop: str) -> Transform | None:
-    """The last step, if it put this loop into lanes."""
-    last = schedule.trace[-1] if schedule.trace else None
-    return last if last is not None and last == vectorize(loop_of(name, loop)) else None
+    return attempt(schedule.undo(), cut, vectorize(cut.inner))
 
 
 def _perfect(tree: Tree, place: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
