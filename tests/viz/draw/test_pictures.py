@@ -116,16 +116,16 @@ def test_colours_have_contrast():
     for role, pair in COLOURS.items():
         for colour_, ground in zip(pair, COLOURS["ground"], strict=True):
             if role not in ("ground", "grid", "panel"):
-                assert _contrast(colour_, ground) >= 4.5, (role, colour_)
+                assert contrast(colour_, ground) >= 4.5, (role, colour_)
 
 
 def test_no_statement_looks_switched_off_on_dark_ground():
     """Words and marks of the sixth and later ones stand beside those of the first, which have a contrast of 8:1."""
-    faint = [i for i in range(STATEMENT_COLOURS) if _contrast(COLOURS[f"s{i}"][1], COLOURS["ground"][1]) < 6]
+    faint = [i for i in range(STATEMENT_COLOURS) if contrast(COLOURS[f"s{i}"][1], COLOURS["ground"][1]) < 6]
     assert faint == []
 
 
-def _contrast(a, b):
+def contrast(a, b):
     lighter, darker = sorted((_luminance(a), _luminance(b)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
