@@ -90,10 +90,11 @@ def region_labels(axes: Axes, found: Regions, around: Iterable[Mark]) -> list[Ma
     return made.marks
 
 
-def region_body(axes: Axes, marks: Sequence[Mark], label: str = "") -> Scene:
-    """A picture on axes, with room for what its labels have below them."""
-    low = max((mark.y + 0.2 * mark.size for mark in marks if isinstance(mark, Text)), default=0.0)
-    return Scene(axes.width, max(axes.height, low), tuple(marks), label)
+def labelled_body(axes: Axes, found: Regions, marks: Sequence[Mark], label: str = "") -> Scene:
+    """A picture on axes with the labels of its regions, and room for those below the axes."""
+    words = region_labels(axes, found, marks)
+    low = max((letters(mark)[3] for mark in words if isinstance(mark, Text)), default=0.0)
+    return Scene(axes.width, max(axes.height, low), (*marks, *words), label)
 
 
 def region_key(found: Regions, marks: Iterable[Mark], width: float) -> Scene:

@@ -15,7 +15,7 @@ from workbench.schedules import Schedule
 from workbench.viz.draw.axes import Axes, axes_for
 from workbench.viz.draw.palette import statement_numbers, statement_role
 from workbench.viz.draw.pictures import Picture
-from workbench.viz.draw.regions import Regions, region_body, region_borders, region_key, region_labels, regions_behind
+from workbench.viz.draw.regions import Regions, labelled_body, region_borders, region_key, regions_behind
 from workbench.viz.draw.scene import Mark, Marker, Scene, Text, above, beside, paragraph
 from workbench.viz.frames.coordinates import Point, Subject, component, subject
 from workbench.viz.frames.frame import Asked, Frame, frames
@@ -123,11 +123,10 @@ def _scene(placed: Placed) -> Scene:
     outlines = region_borders(axes, placed.regions, statement_role(placed.number))
     marks = [*regions_behind(axes, placed.regions), *axes.marks(), *outlines]
     marks += [_number(axes, cell, thread) for cell, thread in placed.threads.items()]
-    marks += region_labels(axes, placed.regions, marks)
     title = Text(0, 13, f"{placed.statement}: block and thread of each instance", 12.5, bold=True)
     head = Scene(title.width, 20, (title,), title.text)
-    body = region_body(axes, marks)
-    return above(head, body, region_key(placed.regions, marks, max(340.0, axes.width)), gap=2)
+    body = labelled_body(axes, placed.regions, marks)
+    return above(head, body, region_key(placed.regions, body.marks, max(340.0, axes.width)), gap=2)
 
 
 def _number(axes: Axes, cell: Cell, thread: Number) -> Mark:

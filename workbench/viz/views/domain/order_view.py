@@ -12,14 +12,7 @@ from workbench.viz.draw.axes import Axes, axes_for
 from workbench.viz.draw.geometry import hull, is_convex
 from workbench.viz.draw.palette import STATEMENT_COLOURS, statement_role
 from workbench.viz.draw.pictures import Picture
-from workbench.viz.draw.regions import (
-    named_regions,
-    region_body,
-    region_borders,
-    region_key,
-    region_labels,
-    regions_behind,
-)
+from workbench.viz.draw.regions import labelled_body, named_regions, region_borders, region_key, regions_behind
 from workbench.viz.draw.scene import XY, Box, Line, Mark, Path, Polygon, Scene, Text, above, paragraph
 from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.order_data import Order, Step, Thread, order_data
@@ -58,12 +51,11 @@ def order_scene(found: Order) -> Scene:
     marks: list[Mark] = [*regions_behind(axes, found.regions), *axes.marks(), *outlines]
     for i, thread in enumerate(found.threads):
         marks += _thread(axes, thread, _role(found, i))
-    marks += region_labels(axes, found.regions, marks)
     title = Scene(300, 20, (Text(0, 13, name, 12.5, statement_role(found.number), bold=True),))
-    body = region_body(axes, marks, f"order of {name}")
+    body = labelled_body(axes, found.regions, marks, f"order of {name}")
     head = Scene(title.width, title.height, title.marks, body.label)
     wide = max(axes.width, 340.0)
-    keys = (_key(found, wide), region_key(found.regions, marks, wide))
+    keys = (_key(found, wide), region_key(found.regions, body.marks, wide))
     return above(head, body, *keys, paragraph(_captions(found), axes.width), gap=6)
 
 
