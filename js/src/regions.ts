@@ -15,7 +15,8 @@ export type Behind = 'block' | 'tile' | 'thread' | 'lane';
 
 const MOST = 2000; // regions of a kind beyond which they say nothing any more
 const NAMED = 300; // blocks beyond which only the thread is named
-const INSIDE = 3.2; // pixels between the outline of a tile and that of a block
+const INSIDE = 3.2; // pixels between the outline of a tile and that of a block, where places are large
+const SHARE = 0.12; // of a place, at most
 const HATCH = 8; // pixels between lines
 const LETTERS = 10; // pixels, where places are at least twice as high
 const SMALLEST = 7.5;
@@ -62,7 +63,7 @@ export class Regions {
     const { tiles, blocks } = this.found;
     const own = ({ statements }: Region) => (statements.size > 1 ? 'shared' : role(this.frame.data.number([...statements][0])));
     return [
-      ...tiles.map((tile) => s('path', { class: `tile ${own(tile)}`, d: this.around(tile.cells, INSIDE / this.frame.unit) })),
+      ...tiles.map((tile) => s('path', { class: `tile ${own(tile)}`, d: this.around(tile.cells, Math.min(SHARE, INSIDE / this.frame.unit)) })),
       ...blocks.map(({ cells }) => s('path', { class: 'block', d: this.around(cells) })),
     ];
   }

@@ -20,7 +20,8 @@ Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 THICK, THIN = 2.6, 1.2
 DASH = (4.0, 2.6)
-INSIDE = 3.2  # pixels between the outline of a tile and that of a block
+INSIDE = 3.2  # pixels between the outline of a tile and that of a block, where cells are large
+SHARE = 0.12  # of a cell, at most
 SHADES = (0.10, 0.24)  # of neighbouring threads
 HATCH = 8.0  # pixels between lines
 LETTERS = 10.0  # pixels, where cells are at least twice as high
@@ -200,7 +201,7 @@ def thick(axes: Axes, cells: Iterable[Cell]) -> list[Mark]:
 
 def dashed(axes: Axes, cells: Iterable[Cell], role: str = "ink") -> list[Mark]:
     """The outline of a tile."""
-    borders = outlines(cells, INSIDE / axes.unit)
+    borders = outlines(cells, min(SHARE, INSIDE / axes.unit))
     sides = (pair for border in borders for pair in pairwise((*border, border[0])))
     return [Line(axes.at(*start), axes.at(*end), role, THIN, DASH) for start, end in sides]
 
