@@ -63,7 +63,9 @@ export class Regions {
     const { tiles, blocks } = this.found;
     const own = ({ statements }: Region) => (statements.size > 1 ? 'shared' : role(this.frame.data.number([...statements][0])));
     return [
-      ...tiles.map((tile) => s('path', { class: `tile ${own(tile)}`, d: this.around(tile.cells, Math.min(SHARE, INSIDE / this.frame.unit)) })),
+      ...tiles.map((tile) =>
+        s('path', { class: `tile ${own(tile)}`, d: this.around(tile.cells, Math.min(SHARE, INSIDE / this.frame.unit)) }),
+      ),
       ...blocks.map(({ cells }) => s('path', { class: 'block', d: this.around(cells) })),
     ];
   }
