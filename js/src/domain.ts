@@ -11,6 +11,7 @@ import { glyph, role } from './palette';
 import { tell, told } from './hints';
 import { MapKind, MapPane } from './map';
 import { Plot } from './plot';
+import type { Behind } from './regions';
 import { ReplayBar } from './replay';
 import { Look, drawn, followed, scene, sliders } from './scene';
 import type { State } from './state';
@@ -98,6 +99,7 @@ export class DomainPane {
       nests[i].querySelector('.plot-box')!.replaceWith(plot.element);
       return plot;
     });
+    this.drawnBehind();
     const note = this.element.querySelector<HTMLElement>('.under > .note')!;
     const [before, words] = [note.offsetHeight, this.words()];
     if (words === note.textContent) return;
@@ -213,17 +215,28 @@ export class DomainPane {
     );
   }
 
-  /** What stands behind the points: tiles, threads, lanes. */
+  /** What may stand behind the points; what of it is drawn is known once the pictures are. */
   private legend(): HTMLElement | null {
     const { statements } = this.state.data.domain;
     const any = (found: (kind: string) => boolean) => statements.some(({ kinds }) => kinds.some(found));
-    const known: [boolean, string, string][] = [
-      [statements.some(({ tiled }) => tiled > 0), 'tile', 'one tile'],
-      [any((kind) => kind === 'parallel' || kind.startsWith('block') || kind.startsWith('thread')), 'thread', 'one thread'],
-      [any((kind) => kind === 'vector'), 'lane', 'one vector'],
-    ];
-    const items = known.filter(([there]) => there).map(([, name, words]) => h('span', {}, h('i', { class: `behind ${name}` }), words));
+    const there: Record<Behind, boolean> = {
+      block: any((kind) => kind.startsWith('block')),
+      tile: statements.some(({ tiled }) => tiled > 0),
+      thread: any((kind) => kind === 'parallel' || kind.startsWith('thread')),
+      lane: any((kind) => kind === 'vector'),
+    };
+    const items = BEHIND.filter(([name]) => there[name]).map(([name, words, title]) =>
+      h('span', { 'data-behind': name, title }, h('i', { class: `behind ${name}` }), words),
+    );
     return items.length ? h('span', { class: 'group kinds legend-behind' }, ...items) : null;
+  }
+
+  /** The legend names what is drawn, and nothing else. */
+  private drawnBehind(): void {
+    const drawn = new Set(this.plots.flatMap(({ regions }) => regions.kinds));
+    this.element
+      .querySelectorAll<HTMLElement>('[data-behind]')
+      .forEach((item) => (item.hidden = !drawn.has(item.dataset.behind as Behind)));
   }
 
   private mode(mode: 'select' | 'tile' | 'skew'): void {
@@ -473,6 +486,7 @@ export class DomainPane {
     listen(plot);
     before.element.replaceWith(plot.element);
     this.plots[place] = plot;
+    this.drawnBehind();
     this.element.querySelector('.under > .note')?.replaceWith(this.note());
   }
 
@@ -539,6 +553,18 @@ export class DomainPane {
 }
 
 const all = (look: Look): Record<string, null> => Object.fromEntries(Object.keys(look.at).map((dim) => [dim, null]));
+
+// What stands behind the points: its name in the legend, and what it is.
+const BEHIND: [Behind, string, string][] = [
+  ['block', 'block', 'block of threads: its index is on the upper edge'],
+  ['tile', 'tile', 'tile: what the loops outside have one iteration of'],
+  [
+    'thread',
+    'threads, one hatched',
+    'threads in two shades by turns; that of the point which is lit is hatched, else one that stands for all',
+  ],
+  ['lane', 'vector', 'vector: what is executed at once'],
+];
 
 const MODES = {
   select: { name: 'select', hint: 'click a point to light what belongs to it' },

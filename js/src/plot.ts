@@ -12,7 +12,7 @@ import { marker } from './geometry';
 import type { XY } from './geometry';
 import { form, role } from './palette';
 import type { Nest } from './messages';
-import { lanes, threads, tiles } from './regions';
+import { Regions } from './regions';
 import type { Look, Mark } from './scene';
 import type { State } from './state';
 
@@ -33,6 +33,7 @@ export class Plot extends Frame {
   private drawn: { mark: Mark; shape: SVGPathElement }[] = [];
   private arrows: { arrow: Arrow; shape: SVGGElement }[] = [];
   private readonly ring = s('g', { class: 'ring' });
+  readonly regions: Regions;
   crowded = false; // its arrows have no room: those of a few points are drawn, and of the one that is pointed at
   view = WHOLE;
 
@@ -55,6 +56,7 @@ export class Plot extends Frame {
       'aria-label': this.label(),
     });
     if (this.scene.marks.length > SVG_POINTS || this.instances > DENSE) this.canvas = new PointCanvas(this);
+    this.regions = new Regions(this, !this.canvas);
     this.element = h('div', { class: 'plot-box' }, this.canvas?.element, this.svg, this.canvas?.caption);
     this.draw();
     this.light();
@@ -78,13 +80,15 @@ export class Plot extends Frame {
   // -- drawing ---------------------------------------------------------------------------------------------------------
 
   private draw(): void {
-    const points = !this.canvas;
-    this.world.append(...threads(this), ...(points ? tiles(this) : []), ...this.grid(), ...(points ? lanes(this) : []));
+    const { regions } = this;
+    const lanes = this.canvas ? [] : regions.lanes();
+    this.world.append(...regions.shades(), regions.hatch, ...this.grid(), ...regions.outlines(), ...lanes);
     const arrows = s('g', { class: 'arrows' });
     const found = arrowsOf(this, this.state);
     this.crowded = crowded(this, found);
     const red = redOf(this, this.state.refusal.pairs ?? [], this.crowded ? 1 : Infinity);
     this.svg.classList.toggle('crowded', this.crowded);
+    this.svg.classList.toggle('bordered', regions.kinds.includes('block'));
     const open = this.crowded ? examples(this, red.length ? [] : found) : new Set(found);
     for (const arrow of found) {
       const shape = this.arrow(arrow);
@@ -95,7 +99,8 @@ export class Plot extends Frame {
     this.world.append(arrows);
     if (this.canvas) this.canvas.paint(this.view);
     else this.world.append(this.points());
-    this.world.append(s('g', { class: 'arrows red' }, ...red.map((arrow) => this.arrow(arrow))), this.ring, this.ghost);
+    const wrong = s('g', { class: 'arrows red' }, ...red.map((arrow) => this.arrow(arrow)));
+    this.world.append(wrong, this.ring, regions.labels, this.ghost);
     this.ruler.replaceChildren(...this.axes());
     this.svg.replaceChildren(s('clipPath', { id: this.clip }, s('rect', this.box())), this.stage, this.ruler);
   }
@@ -217,6 +222,10 @@ export class Plot extends Frame {
     const one = marks.length === 1 ? marks[0] : null;
     for (const { arrow, shape } of this.arrows)
       shape.classList.toggle('lit', one !== null && (arrow.source === one || arrow.target === one));
+    this.regions.show(
+      one?.statement,
+      one?.rows.find((row) => lit.rows.get(one.statement)?.has(row)),
+    );
     const few = marks.length <= 60 ? marks : [];
     this.ring.replaceChildren(
       ...few.map((m) => {

@@ -1,112 +1,190 @@
-// What lies behind the points of a nest: the tiles, what one thread runs, what one vector executes at once.
+// What lies behind the points of a nest, one mark for each, as in workbench/viz/draw/regions.py: a block of threads has a
+// thick outline with its index on the upper edge, a tile that is neither a block nor a thread a thin dashed one inside;
+// threads are shaded by turns, one of them is hatched and named; a bar runs through what one vector executes at once.
 
+import { divided, example, numbering } from './divided';
+import type { Divided, Region } from './divided';
 import { s } from './dom';
 import type { Frame } from './frame';
-import { hull, spot } from './geometry';
+import { firstRun, hatching, outlines } from './outline';
 import { role } from './palette';
 import type { XY } from './geometry';
 import type { Mark } from './scene';
 
-const MOST = 2000; // regions beyond which shades say nothing any more
+export type Behind = 'block' | 'tile' | 'thread' | 'lane';
 
-interface Group {
-  statements: Set<number>;
-  times: number[];
-  marks: Mark[];
+const MOST = 2000; // regions of a kind beyond which they say nothing any more
+const NAMED = 300; // blocks beyond which only the thread is named
+const INSIDE = 3.2; // pixels between the outline of a tile and that of a block, where places are large
+const SHARE = 0.12; // of a place, at most
+const HATCH = 8; // pixels between lines
+const LETTERS = 10; // pixels, where places are at least twice as high
+const SMALLEST = 7.5;
+const WIDTH = 0.58; // of a letter, of its height
+const ROOM = 2; // pixels around a label
+
+export class Regions {
+  readonly hatch = s('g', { class: 'one-thread' });
+  readonly labels = s('g', { class: 'labels' });
+  private readonly found: Divided;
+  private hatched: string | null = null;
+
+  /** Tiles are drawn where points are seen singly. */
+  constructor(
+    private readonly frame: Frame,
+    private readonly single: boolean,
+  ) {
+    const found = divided(frame, single);
+    const few = (regions: Region[]) => (regions.length > MOST ? [] : regions);
+    this.found = { blocks: few(found.blocks), threads: few(found.threads), tiles: few(found.tiles) };
+  }
+
+  /** The kinds that are drawn. */
+  get kinds(): Behind[] {
+    const { blocks, threads, tiles } = this.found;
+    const there: [Behind, boolean][] = [
+      ['block', blocks.length > 0],
+      ['tile', tiles.length > 0],
+      ['thread', threads.length > 0],
+      ['lane', this.single && vectors(this.frame).length > 0],
+    ];
+    return there.flatMap(([kind, is]) => (is ? [kind] : []));
+  }
+
+  /** Threads in two shades. */
+  shades(): SVGElement[] {
+    return this.found.threads.map(({ index, cells }) => {
+      const odd = Math.abs(index.reduce((a, b) => a + b, 0)) % 2;
+      return s('path', { class: `thread ${odd ? 'odd' : 'even'}`, d: this.around(cells) });
+    });
+  }
+
+  outlines(): SVGElement[] {
+    const { tiles, blocks } = this.found;
+    const own = ({ statements }: Region) => (statements.size > 1 ? 'shared' : role(this.frame.data.number([...statements][0])));
+    return [
+      ...tiles.map((tile) =>
+        s('path', { class: `tile ${own(tile)}`, d: this.around(tile.cells, Math.min(SHARE, INSIDE / this.frame.unit)) }),
+      ),
+      ...blocks.map(({ cells }) => s('path', { class: 'block', d: this.around(cells) })),
+    ];
+  }
+
+  lanes(): SVGElement[] {
+    return vectors(this.frame).map(({ number, marks }) => {
+      const d = path(marks.map((mark) => this.frame.place(mark)));
+      return s('path', { class: `lane ${role(this.frame.data.number(number))}`, d, 'stroke-width': this.frame.unit * 0.55 });
+    });
+  }
+
+  /** One thread is hatched and named: that of an instance, else the one that stands for all. */
+  show(statement?: number, row?: number): void {
+    const part = statement === undefined || row === undefined ? null : numbering(this.frame.data).thread(statement, row);
+    const own = part && this.found.threads.find(({ keys }) => keys.has(part.key));
+    const region = own ?? example(this.found);
+    const label = own ? part.label : (region?.label ?? '');
+    const name = `${own ? part.key : ''} ${label}`;
+    if (name === this.hatched) return;
+    this.hatched = name;
+    const lines = region ? hatching(region.cells, Math.max(2, Math.round(this.frame.unit / HATCH))) : [];
+    const d = lines.map((line) => path(line.map((at) => this.frame.at(...at)))).join('');
+    this.hatch.replaceChildren(...(region ? [s('path', { class: 'hatch', d })] : []));
+    this.name(region, label);
+  }
+
+  private around(cells: XY[], inside = 0): string {
+    return outlines(cells, inside)
+      .map((corners) => `${path(corners.map((corner) => this.frame.at(...corner)))}z`)
+      .join('');
+  }
+
+  /** Labels stand where they meet none of those before; those of blocks stay where they are. */
+  private name(thread: Region | undefined, words: string): void {
+    const labels = new Labels(this.frame);
+    const { blocks } = this.found;
+    if (blocks.length <= NAMED)
+      blocks.forEach(({ cells, label }, n) => {
+        const named = n === 0 && labels.block(firstRun(cells), `block ${label}`);
+        if (!named) labels.block(firstRun(cells), label);
+      });
+    if (thread) labels.thread(firstRun(thread.cells), words);
+    this.labels.replaceChildren(...labels.placed.flatMap(written));
+  }
 }
 
-/** Visible marks whose chosen loops have equal times, over all statements that share these loops. */
-function groups(frame: Frame, chosen: (kinds: string[], tiled: number) => number[]): Group[] {
-  const { data, nest, scene } = frame;
-  const found = new Map<string, Group>();
+interface Label {
+  kind: 'block' | 'thread';
+  x: number;
+  y: number;
+  size: number;
+  text: string;
+}
+
+type Run = [left: number, top: number, right: number, bottom: number];
+
+/** Words beside what they name, in pixels, each where it meets none of those before. */
+export class Labels {
+  readonly placed: Label[] = [];
+
+  constructor(private readonly frame: Frame) {}
+
+  /** On the upper edge of a block; whether there was room. */
+  block([left, top, right]: Run, text: string): boolean {
+    const [[x, y], [end]] = [this.frame.at(left, top), this.frame.at(right, top)];
+    const label = this.at('block', [x, y], text);
+    return wide(label) + 4 * ROOM <= end - x && this.put(label);
+  }
+
+  /** On the lower edge of a thread's first places or on the upper one, if need be somewhat to the right; whether there was room. */
+  thread([left, top, , bottom]: Run, text: string): boolean {
+    const spots = [0, 1, 2, 3].flatMap((n) => [this.frame.at(left + n, bottom), this.frame.at(left + n, top)]);
+    return spots.some((spot) => this.put(this.at('thread', spot, text)));
+  }
+
+  /** Words on an edge that begins in a corner; they are no smaller than can be read. */
+  private at(kind: Label['kind'], [x, y]: XY, text: string): Label {
+    const size = Math.max(SMALLEST, Math.min(LETTERS, this.frame.unit / 2));
+    return { kind, x: x + 2 * ROOM, y: y + 0.36 * size, size, text };
+  }
+
+  private put(label: Label): boolean {
+    const own = room(label);
+    if (own[0] < 0 || own[2] > this.frame.width || own[3] > this.frame.height) return false;
+    const meets = (other: Run) => own[0] < other[2] && other[0] < own[2] && own[1] < other[3] && other[1] < own[3];
+    if (this.placed.some((other) => meets(room(other)))) return false;
+    this.placed.push(label);
+    return true;
+  }
+}
+
+const wide = ({ text, size }: Label): number => text.length * size * WIDTH;
+function room(label: Label): Run {
+  const { x, y, size } = label;
+  return [x - ROOM / 2, y - 0.76 * size, x + wide(label) + ROOM / 2, y + 0.2 * size];
+}
+/** Words on a ground of their own, or the edge would run through them. */
+function written(label: Label): SVGElement[] {
+  const [x, y, right, bottom] = room(label);
+  const ground = s('rect', { class: 'label-ground', x, y, width: right - x, height: bottom - y, rx: 2 });
+  const { kind, size, text } = label;
+  return [ground, s('text', { class: `label of-${kind}`, x: label.x, y: label.y, 'font-size': size }, text)];
+}
+
+const path = (points: XY[]): string => `M${points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join('L')}`;
+
+/** The visible marks of each vector, where it has several. */
+function vectors({ data, nest, scene }: Frame): { number: number; marks: Mark[] }[] {
+  const found = new Map<string, { number: number; marks: Mark[] }>();
   for (const number of nest.statements) {
     const own = data.domain.statements[number];
-    const columns = chosen(own.kinds, own.tiled);
-    if (!columns.length) continue;
-    const names = columns.map((i) => own.loops[i]).join();
+    if (!own.kinds.includes('vector')) continue;
+    const others = own.kinds.flatMap((kind, i) => (kind === 'vector' ? [] : [i]));
     for (const [row, mark] of scene.byRow[number]) {
-      const times = columns.map((i) => data.at(own.times, row, i));
-      const key = `${names}:${times.join()}`;
-      const known = found.get(key) ?? { statements: new Set(), times, marks: [] };
-      known.statements.add(number);
-      known.marks.push(mark);
-      found.set(key, known);
+      const key = `${number}:${others.map((i) => data.at(own.times, row, i)).join()}`;
+      const known = found.get(key);
+      if (!known) found.set(key, { number, marks: [mark] });
+      else if (known.marks[known.marks.length - 1] !== mark) known.marks.push(mark);
     }
   }
-  return [...found.values()];
-}
-
-/** Regions of one thread each, neighbours in two shades. */
-export function threads(frame: Frame): SVGElement[] {
-  const runs = (kind: string) => kind === 'parallel' || kind.startsWith('block') || kind.startsWith('thread');
-  const found = groups(frame, (kinds) => kinds.flatMap((kind, i) => (runs(kind) ? [i] : [])));
-  const parts = found.flatMap(({ times, marks }) => pieces(marks).map((piece) => ({ odd: times.reduce((a, b) => a + b, 0) % 2, piece })));
-  if (parts.length > MOST) return [];
-  return parts.map(({ odd, piece }) => outline(frame, piece, `thread ${odd ? 'odd' : 'even'}`, 0.5));
-}
-
-export function tiles(frame: Frame): SVGElement[] {
-  const found = groups(frame, (_, tiled) => Array.from({ length: tiled }, (_, i) => i));
-  return found.flatMap(({ statements, marks }) =>
-    pieces(marks).map((piece) =>
-      outline(frame, piece, statements.size > 1 ? 'tile shared' : `tile ${role(frame.data.number([...statements][0]))}`, 0.42),
-    ),
-  );
-}
-
-/** A bar through the points of each vector. */
-export function lanes(frame: Frame): SVGElement[] {
-  const found = groups(frame, (kinds) => (kinds.includes('vector') ? kinds.flatMap((kind, i) => (kind === 'vector' ? [] : [i])) : []));
-  return found.flatMap(({ statements, marks }) =>
-    [...statements].flatMap((number) => {
-      const own = marks.filter((m) => m.statement === number);
-      const d = `M${own
-        .map((m) =>
-          frame
-            .place(m)
-            .map((v) => v.toFixed(1))
-            .join(),
-        )
-        .join('L')}`;
-      return own.length > 1 ? [s('path', { class: `lane ${role(frame.data.number(number))}`, d, 'stroke-width': frame.unit * 0.55 })] : [];
-    }),
-  );
-}
-
-function outline(frame: Frame, marks: Mark[], name: string, wide: number): SVGElement {
-  const around = marks.flatMap(({ x, y }) =>
-    [
-      [-1, -1],
-      [-1, 1],
-      [1, -1],
-      [1, 1],
-    ].map(([a, b]): XY => frame.at(x + a * wide, y + b * wide)),
-  );
-  return s('path', {
-    class: name,
-    d: `M${hull(around)
-      .map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`)
-      .join('L')}z`,
-  });
-}
-
-/** Marks that hang together: a thread may have rows that are far apart, and what lies between is not its own. */
-function pieces(marks: Mark[]): Mark[][] {
-  const left = new Map<number, Mark[]>();
-  for (const mark of marks) left.set(spot(mark.x, mark.y), [...(left.get(spot(mark.x, mark.y)) ?? []), mark]);
-  const found: Mark[][] = [];
-  for (const start of [...left.keys()]) {
-    const piece: Mark[] = [];
-    const open = [start];
-    while (open.length) {
-      const own = left.get(open[open.length - 1]);
-      const at = open.pop()!;
-      if (!own) continue;
-      left.delete(at);
-      piece.push(...own);
-      for (const dx of [-1, 0, 1]) for (const dy of [-1, 0, 1]) open.push(spot(own[0].x + dx, own[0].y + dy));
-    }
-    if (piece.length) found.push(piece);
-  }
-  return found;
+  return [...found.values()].filter(({ marks }) => marks.length > 1);
 }

@@ -86,3 +86,37 @@ def test_one_reads_on_where_one_was_after_a_step(bench, browser):
 
 def test_the_buttons_are_named(bench, browser):
     assert "default recipe" in attributes(browser, ".wbp .to-gpu", "title")[0]
+
+
+APART = """(() => {
+    const boxes = [...document.querySelectorAll('.wbp .plot .label')].map((e) => e.getBBox());
+    return boxes.every((a, i) => boxes.slice(i + 1).every((b) =>
+        a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y + 3 || b.y + b.height <= a.y + 3)) })()"""
+BEHIND = "[...document.querySelectorAll('.wbp [data-behind]')].filter((e) => !e.hidden).map((e) => e.dataset.behind)"
+
+
+def test_blocks_threads_and_tiles_have_a_mark_each_and_the_legend_names_them(browser, keep):
+    copied = wb.schedule(wb.operator("def copied(float(M,N) A) -> (B) { B(m,n) = A(m,n) }"), M=8, N=8)
+    tiled = copied | wb.tile(m=4, n=4) | wb.tile({"m_i": 2, "n_i": 2})
+    mapped = tiled | wb.bind("m_o", "block.y") | wb.bind("n_o", "block.x") | wb.bind("m_i_i", "thread.x")
+    made = Bench(browser, wb.panel(mapped, panes=("domain",)), whole=False)
+    browser.until("document.querySelector('.wbp .plot .block')")
+    count = "document.querySelectorAll(`.wbp .plot .${name}`).length"
+    counts = browser.run(f"['block', 'thread', 'tile', 'hatch'].map((name) => {count})")
+    assert counts[0] == 4
+    assert counts[1] > counts[0]
+    assert counts[2] > counts[0]
+    assert counts[3] == 1, "of one thread"
+    assert browser.run(BEHIND) == ["block", "tile", "thread"]
+    assert texts(browser, ".wbp .plot .of-block") == ["block (0,0)", "(1,0)", "(0,1)", "(1,1)"]
+    assert texts(browser, ".wbp .plot .of-thread") == ["thread (0)"]
+    assert browser.run(APART)
+    keep("regions_light")
+    made.ask("setattr(panel, 'selection', {'statement': 'B', 'instance': (1, 2)})")
+    browser.until("document.querySelector('.wbp .plot .of-thread').textContent === 'thread (1)'")
+    browser.run("document.body.dataset.jpThemeLight = 'false'")
+    keep("regions_dark")
+    browser.run("document.body.dataset.jpThemeLight = 'true'")
+    made.ask("setattr(panel, 'schedule', wb.schedule(wb.ops.matmul, M=4, N=4, K=4))")
+    browser.until("!document.querySelector('.wbp .plot .block') && !document.querySelector('.wbp .plot .tile')")
+    assert not browser.run("document.querySelector('.wbp .legend-behind')")

@@ -190,10 +190,11 @@ def test_a_thread_has_the_points_it_runs_and_none_between_them(browser):
     made = wb.schedule(wb.operator("def f(float(N) x) -> (y) { y(i) = 2 * x(i) }"), N=64) | wb.tile(i=4)
     page = Page(browser, wb.panel(made | wb.parallelize("i_i"), panes=("domain",)), whole=False)
     browser.until("document.querySelector('.wbp .plot .thread')")
-    cell = browser.run("document.querySelector('.wbp .plot .thread').getBBox().width")
-    wide = browser.run("[...document.querySelectorAll('.wbp .plot .thread')].map((e) => e.getBBox().width)")
-    assert len(wide) == page.panel.domain["sizes"]["N"] > 4
-    assert set(map(round, wide)) == {round(cell)}
+    drawn = browser.run("[...document.querySelectorAll('.wbp .plot .thread')].map((e) => e.getAttribute('d'))")
+    pieces = [[float(at.split(",")[0]) for at in piece.split("L")] for d in drawn for piece in d[1:-1].split("zM")]
+    assert len(drawn) == 4
+    assert len(pieces) == page.panel.domain["sizes"]["N"] > 4
+    assert len({round(max(xs) - min(xs)) for xs in pieces}) == 1, "each piece is as wide as a point"
     shades = browser.run("[...document.querySelectorAll('.wbp .plot .thread')].map((e) => e.matches('.odd'))")
     assert {True, False} == set(shades)
 

@@ -33,6 +33,7 @@ from workbench.viz.draw.palette import (
     statement_role,
 )
 from workbench.viz.draw.pictures import Picture
+from workbench.viz.draw.png import drawn
 from workbench.viz.draw.scene import Box, Line, Marker, Path, Polygon, Scene, Text
 
 VALUES = {
@@ -116,16 +117,16 @@ def test_colours_have_contrast():
     for role, pair in COLOURS.items():
         for colour_, ground in zip(pair, COLOURS["ground"], strict=True):
             if role not in ("ground", "grid", "panel"):
-                assert _contrast(colour_, ground) >= 4.5, (role, colour_)
+                assert contrast(colour_, ground) >= 4.5, (role, colour_)
 
 
 def test_no_statement_looks_switched_off_on_dark_ground():
     """Words and marks of the sixth and later ones stand beside those of the first, which have a contrast of 8:1."""
-    faint = [i for i in range(STATEMENT_COLOURS) if _contrast(COLOURS[f"s{i}"][1], COLOURS["ground"][1]) < 6]
+    faint = [i for i in range(STATEMENT_COLOURS) if contrast(COLOURS[f"s{i}"][1], COLOURS["ground"][1]) < 6]
     assert faint == []
 
 
-def _contrast(a, b):
+def contrast(a, b):
     lighter, darker = sorted((_luminance(a), _luminance(b)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -355,3 +356,10 @@ def test_words_of_cells_do_not_lie_on_one_another(name):
     texts = [m for m in drawn.marks if isinstance(m, Text) and m.bold]
     for a, b in combinations(texts, 2):
         assert abs(a.y - b.y) > 10 or a.x + a.width <= b.x or b.x + b.width <= a.x, (a.text, b.text)
+
+
+def test_a_box_without_fill_and_edge_is_not_seen():
+    """As in SVG: the frames of loops that have a kind were dark in PNGs, whose text could not be read."""
+    nothing = Box(0, 0, 300, 40, None, None, 6, 0.55)
+    assert drawn(Scene(300, 40, (nothing,)), "light").getcolors() == drawn(Scene(300, 40, ()), "light").getcolors()
+    assert np.asarray(drawn(viz.tree(tiled()).scene, "light").convert("L").resize((40, 40))).min() > 128

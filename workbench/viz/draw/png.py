@@ -74,6 +74,8 @@ class _Canvas:
         from PIL import ImageDraw
 
         opacity = getattr(mark, "opacity", 1.0)
+        if isinstance(mark, Box) and not mark.fill and not mark.edge:
+            return
         if opacity >= 1:
             self._draw(ImageDraw.Draw(self.image), mark, lambda role: colour(role, self.theme))
         elif isinstance(mark, Box) and not mark.edge and (inner := self._inner(mark)):
@@ -95,7 +97,7 @@ class _Canvas:
 
         (_, y), (_, end) = self.at((box.x, box.y)), self.at((box.x, box.y + box.height))
         place = (columns[0], max(0, round(y)), columns[1], min(self.image.height, round(end) + 1))
-        over = ImageColor.getrgb(colour(box.fill or "ink", self.theme))[:3]
+        over = ImageColor.getrgb(colour(box.fill or "ground", self.theme))[:3]
         table = [round(v + (c - v) * opacity) for c in over for v in range(256)]
         self.image.paste(self.image.crop(place).point(table), place)
 

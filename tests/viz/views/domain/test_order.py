@@ -32,8 +32,9 @@ def test_tiles():
     assert (picture.data.x, picture.data.y) == ("n", "m")
     visits = [s.cells[0] for s in picture.data.threads[0].steps]
     assert visits[:5] == [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0)]
-    assert ((0, 0), (0, 1), (1, 0), (1, 1)) in picture.data.tiles
-    assert len(picture.data.tiles) == 4
+    tiles = [tile.cells for tile in picture.data.regions.tiles]
+    assert ((0, 0), (0, 1), (1, 0), (1, 1)) in tiles
+    assert len(tiles) == 4
 
 
 def test_vector_lanes_are_one_step_and_threads_count_for_themselves():

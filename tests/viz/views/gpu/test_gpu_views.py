@@ -71,7 +71,7 @@ def test_columns_of_a_tile_are_one_bank():
     assert all(len(access_turns(access)) == 1 for access in viz.banks(padded).data)
 
 
-def test_a_block_is_told_by_its_colour_and_a_thread_by_its_number():
+def test_a_block_is_told_by_its_outline_and_a_thread_by_its_number():
     (placed,) = viz.lanes(naive(), sizes={"M": 5, "N": 3}).data
     assert placed.axes == ("m", "n")
     assert placed.blocks[(4, 2)] == (2,)

@@ -23,7 +23,7 @@ from workbench.viz.frames.small_sizes import drawn_for
 from workbench.viz.messages.drawn import Access, Arrows, Domain, Instances, Nest
 from workbench.viz.panels.domain.numbers import Numbers, Packed, column
 from workbench.viz.views.domain.cache_lines import scale
-from workbench.viz.views.domain.order_data import tile_depth
+from workbench.viz.views.domain.region_data import tile_depth
 from workbench.viz.views.domain.small_problem import small_enough
 from workbench.viz.views.program.program_rows import statement_line
 

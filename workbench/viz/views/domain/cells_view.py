@@ -21,7 +21,7 @@ from workbench.viz.views.domain.array_grids import grids, grids_scene
 from workbench.viz.views.domain.cache_lines import Cache
 from workbench.viz.views.domain.domain_data import Cell
 from workbench.viz.views.domain.execution import Execution, executed
-from workbench.viz.views.domain.order_data import tile_depth
+from workbench.viz.views.domain.region_data import tile_depth
 from workbench.viz.views.domain.replay_data import Board, Reel, reel
 from workbench.viz.views.domain.replay_drawing import READ, WRITE, named, points
 from workbench.viz.views.domain.small_problem import Value

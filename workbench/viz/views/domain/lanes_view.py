@@ -13,30 +13,34 @@ from workbench.poly.time.concurrency import is_block
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.viz.draw.axes import Axes, axes_for
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import statement_numbers, statement_role
 from workbench.viz.draw.pictures import Picture
-from workbench.viz.draw.scene import Box, Mark, Scene, Text, above, beside, paragraph
+from workbench.viz.draw.regions import Regions, labelled_body, region_borders, region_key, regions_behind
+from workbench.viz.draw.scene import Mark, Marker, Scene, Text, above, beside, paragraph
 from workbench.viz.frames.coordinates import Point, Subject, component, subject
 from workbench.viz.frames.frame import Asked, Frame, frames
 from workbench.viz.views.domain.domain_data import Cell, chosen_groups
+from workbench.viz.views.domain.region_data import Origins, bound_origins, regions
 from workbench.viz.views.domain.small_problem import drawn_of
 from workbench.wording import number_of
 
 Number = tuple[int, ...]
-NOTE = (
-    "A square is an instance, or all that lie behind it; its colour tells the block, the number the thread in the "
-    "block. Frames are blocks."
-)
+NOTE = "A place is an instance, or all that lie behind it; its number is that of the thread in the block."
 
 
 @record
 class Placed:
-    """A statement's cells: which block and which thread (x, y, z) executes them; `folded` instances share a cell."""
+    """A statement's cells: which block and which thread (x, y, z) executes them; `folded` instances share a cell.
+
+    `number` fixes the statement's colour.
+    """
 
     statement: str
+    number: int
     axes: tuple[str, str]
     blocks: dict[Cell, Number]
     threads: dict[Cell, Number]
+    regions: Regions
     folded: bool
 
 
@@ -44,7 +48,7 @@ def lanes(
     schedule: Schedule, /, x: str | None = None, y: str | None = None, sizes: Mapping[str, int] | None = None,
     statement: str | None = None,
 ) -> Picture:  # fmt: skip
-    """The iteration domain of each statement whose loops are bound: colours are blocks, numbers are threads.
+    """The iteration domain of each statement whose loops are bound: thick outlines are blocks, numbers are threads.
 
     Axes, sizes and `statement` as for `domain`.  WorkbenchError where no loop is bound.
     """
@@ -62,7 +66,10 @@ def _placed_all(of: Subject, asked: Asked) -> tuple[list[Placed], list[str]]:
     """All statements with bound loops, and the notes of their frames."""
     first = _bound_dims(of, asked.statement)
     found = frames(of, chosen_groups(of, asked.statement), asked, first=first, whole=True)
-    placed = [p for f in found for s in f.shown if (p := _placed(f, f.of.program.statement(s))) is not None]
+    placed = []
+    for f in found:
+        origins = bound_origins(f)
+        placed += [p for s in f.shown if (p := _placed(f, f.of.program.statement(s), origins)) is not None]
     return placed, [note for f in found for note in f.notes]
 
 
@@ -78,43 +85,25 @@ def _bound_dims(of: Subject, statement: str | None) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda dim: found[dim]))
 
 
-def _placed(frame: Frame, own: ProgramStatement) -> Placed | None:
+def _placed(frame: Frame, own: ProgramStatement, origins: Origins) -> Placed | None:
     around = path(frame.of.tree, own.id)
-    bound = {x.kind: component(frame.of.program, x, own, frame.drawn.sizes) for x in around if _bound(x.kind)}
-    if not bound:
+    if not any(_bound(loop.kind) for loop in around):
         return None
+    times = [component(frame.of.program, loop, own, frame.drawn.sizes) for loop in around]
     first: dict[Cell, Point] = {}
     points = frame.points[own.id]
     for point in points:
         first.setdefault(frame.cell(own.id, point), point)
-    blocks = {cell: _numbers(bound, "block", point) for cell, point in first.items()}
-    threads = {cell: _numbers(bound, "thread", point) for cell, point in first.items()}
-    return Placed(own.name, (frame.x, frame.y), blocks, _from_zero(blocks, threads), len(first) < len(points))
+    whens = {cell: tuple(time(point) for time in times) for cell, point in first.items()}
+    found = regions(whens, around, origins)
+    blocks, threads = ({c: one.index for one in part for c in one.cells} for part in (found.blocks, found.threads))
+    blocks, threads = ({cell: part.get(cell, ()) for cell in first} for part in (blocks, threads))
+    number = statement_numbers(frame.of.program)[own.name]
+    return Placed(own.name, number, (frame.x, frame.y), blocks, threads, found, len(first) < len(points))
 
 
 def _bound(kind: str) -> bool:
     return is_block(kind) or is_thread(kind)  # type: ignore[arg-type]
-
-
-def _numbers(bound: Mapping[str, object], what: str, point: Point) -> Number:
-    return tuple(time(point) for axis in "xyz" if (time := bound.get(f"{what}.{axis}")) is not None)  # type: ignore[operator]
-
-
-def _from_zero(blocks: dict[Cell, Number], threads: dict[Cell, Number]) -> dict[Cell, Number]:
-    """Threads counted from the first of their block."""
-    lowest: dict[Number, Number] = {}
-    for cell, block in blocks.items():
-        own = threads[cell]
-        lowest[block] = tuple(map(min, lowest.get(block, own), own))
-    return {
-        cell: tuple(t - low for t, low in zip(own, lowest[blocks[cell]], strict=True)) for cell, own in threads.items()
-    }
-
-
-def _colour(block: Number) -> str:
-    """Neighbouring blocks differ."""
-    x, y, z = (*block, 0, 0, 0)[:3]
-    return statement_role((x + 2 * y + 3 * z) % 5)
 
 
 def _text(placed: list[Placed], notes: list[str]) -> str:
@@ -131,32 +120,18 @@ def _text(placed: list[Placed], notes: list[str]) -> str:
 
 def _scene(placed: Placed) -> Scene:
     axes = axes_for(*placed.axes, placed.blocks)
-    half = axes.unit / 2
-    marks: list[Mark] = []
-    for cell, block in placed.blocks.items():
-        px, py = axes.at(*cell)
-        marks.append(
-            Box(px - half + 0.6, py - half + 0.6, axes.unit - 1.2, axes.unit - 1.2, _colour(block), None, 2.0, 0.28)
-        )
-        thread = placed.threads[cell]
-        if thread:
-            words, size = ",".join(map(str, thread)), min(11.0, axes.unit * (0.42 if len(thread) == 1 else 0.3))
-            marks.append(Text(px, py + size * 0.36, words, size, "ink", "middle"))
-    marks += _borders(axes, placed.blocks)
+    outlines = region_borders(axes, placed.regions, statement_role(placed.number))
+    marks = [*regions_behind(axes, placed.regions), *axes.marks(), *outlines]
+    marks += [_number(axes, cell, thread) for cell, thread in placed.threads.items()]
     title = Text(0, 13, f"{placed.statement}: block and thread of each instance", 12.5, bold=True)
     head = Scene(title.width, 20, (title,), title.text)
-    return above(head, Scene(axes.width, axes.height, (*axes.marks(), *marks)), gap=2)
+    body = labelled_body(axes, placed.regions, marks)
+    return above(head, body, region_key(placed.regions, body.marks, max(340.0, axes.width)), gap=2)
 
 
-def _borders(axes: Axes, blocks: dict[Cell, Number]) -> list[Mark]:
-    """A frame around the cells of each block."""
-    found: list[Mark] = []
-    for block in dict.fromkeys(blocks.values()):
-        own = [cell for cell, b in blocks.items() if b == block]
-        (left, right), (top, bottom) = ((min(v), max(v)) for v in zip(*own, strict=True))
-        if len(own) != (right - left + 1) * (bottom - top + 1):
-            continue  # a block that goes on in the next row has no frame
-        x, y = axes.at(left - 0.5, top - 0.5)
-        width, height = (right - left + 1) * axes.unit, (bottom - top + 1) * axes.unit
-        found.append(Box(x, y, width, height, None, "ink", 3.0))
-    return found
+def _number(axes: Axes, cell: Cell, thread: Number) -> Mark:
+    """A thread's number in the middle of a place; a dot where a block has one thread."""
+    if not thread:
+        return Marker(*axes.at(*cell), "soft", "disc", 2.4)
+    (x, y), size = axes.at(*cell), min(11.0, axes.unit * (0.42 if len(thread) == 1 else 0.3))
+    return Text(x, y + size * 0.36, ",".join(map(str, thread)), size, "ink", "middle")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.lang.expr import Binary, Expr, Index, index_names
+from workbench.lang.expr import Index, index_names
 from workbench.poly.programs.tree import Loop, at_once, path, statements
 from workbench.records import record
 from workbench.viz.draw.palette import statement_numbers
+from workbench.viz.draw.regions import Regions
 from workbench.viz.frames.coordinates import Coordinate, Point, Subject, component, known_axis
 from workbench.viz.frames.frame import Asked, Frame, frames
 from workbench.viz.views.domain.domain_data import Cell, chosen_groups
-
-Times = tuple[int, ...]
+from workbench.viz.views.domain.region_data import Times, bound_origins, regions
 
 
 @record
@@ -35,8 +35,9 @@ class Thread:
 class Order:
     """The visits of one statement on two axes.
 
-    `number` fixes the statement's colour.  `tiles` are the sets of cells that share the loops outside the
-    innermost ones, when a loop is a tile's.  `again` counts instances whose cell had been visited before.
+    `number` fixes the statement's colour.  `regions` are the blocks and threads of a GPU, and the tiles that are
+    neither: cells that share the loops outside the innermost tile.  `again` counts instances whose cell had been
+    visited before.
     """
 
     title: str
@@ -46,7 +47,7 @@ class Order:
     x: str
     y: str
     threads: tuple[Thread, ...]
-    tiles: tuple[tuple[Cell, ...], ...]
+    regions: Regions
     again: int
     loops: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
@@ -95,7 +96,7 @@ def _order(f: Frame, identifier: str) -> Order:
         f.x,
         f.y,
         _threads(first, loops),
-        _tiles(first, loops),
+        regions(first, loops, bound_origins(f)),
         again,
         tuple((loop.name, loop.kind) for loop in loops),
         f.notes,
@@ -131,22 +132,3 @@ def _threads(first: Mapping[Cell, Times], loops: tuple[Loop, ...]) -> tuple[Thre
         )
         for thread, dates in sorted(split.items())
     )
-
-
-def _tiles(first: Mapping[Cell, Times], loops: tuple[Loop, ...]) -> tuple[tuple[Cell, ...], ...]:
-    """Cells that share the tile loops: all loops up to the last that a later loop subdivides."""
-    depth = tile_depth(loops)
-    split: dict[Times, list[Cell]] = {}
-    for cell, when in first.items():
-        split.setdefault(when[:depth], []).append(cell)
-    return tuple(tuple(sorted(cells)) for _, cells in sorted(split.items())) if depth else ()
-
-
-def tile_depth(loops: tuple[Loop, ...]) -> int:
-    """Number of loops outside the innermost tile, the last that counts blocks; 0 when none does."""
-    blocks = [i for i, loop in enumerate(loops) if any(_is_quotient(row) for _, row in loop.rows)]
-    return max(blocks) + 1 if blocks else 0
-
-
-def _is_quotient(row: Expr) -> bool:
-    return isinstance(row, Binary) and row.op == "/"

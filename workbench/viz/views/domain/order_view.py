@@ -12,13 +12,14 @@ from workbench.viz.draw.axes import Axes, axes_for
 from workbench.viz.draw.geometry import hull, is_convex
 from workbench.viz.draw.palette import STATEMENT_COLOURS, statement_role
 from workbench.viz.draw.pictures import Picture
+from workbench.viz.draw.regions import labelled_body, named_regions, region_borders, region_key, regions_behind
 from workbench.viz.draw.scene import XY, Box, Line, Mark, Path, Polygon, Scene, Text, above, paragraph
 from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.order_data import Order, Step, Thread, order_data
 from workbench.viz.views.domain.small_problem import drawn_of
 
 NUMBERED = 150
-SHADES = (0.10, 0.20)  # of neighbouring tiles
+KEYS = 6  # threads whose colours are said
 
 
 def order(
@@ -30,9 +31,11 @@ def order(
 ) -> Picture:
     """When each point of a statement is visited: numbers and a path on two dims or loops.
 
-    Iterations of parallel loops have colours and numbers of their own; what a vector loop executes at once shares a
-    capsule and a number; tiles are shaded.  Tile sizes and extents too large to draw are replaced by small ones, which
-    the caption says.  Axes, sizes and errors as for `domain`; without `statement` it is the one with the most dims.
+    Threads have colours and numbers of their own, and are shaded by turns, one of them hatched; what a vector loop
+    executes at once shares a capsule and a number.  Blocks of threads have thick outlines with their indices, tiles
+    that are neither blocks nor threads thin dashed ones.  Tile sizes and extents too large to draw are replaced by
+    small ones, which the caption says.  Axes, sizes and errors as for `domain`; without `statement` it is the one with
+    the most dims.
     """
     found, said = drawn_of(value, Asked(x, y, sizes, statement), order_data)
     found = replace(found, notes=(*said, *found.notes))
@@ -44,40 +47,39 @@ def order_scene(found: Order) -> Scene:
     cells = [c for t in found.threads for s in t.steps for c in s.cells]
     axes = axes_for(found.x, found.y, cells)
     name = f"{found.statement}({', '.join(found.dims)})"
-    marks: list[Mark] = [*_tiles(axes, found), *axes.marks()]
+    outlines = region_borders(axes, found.regions, statement_role(found.number))
+    marks: list[Mark] = [*regions_behind(axes, found.regions), *axes.marks(), *outlines]
     for i, thread in enumerate(found.threads):
         marks += _thread(axes, thread, _role(found, i))
     title = Scene(300, 20, (Text(0, 13, name, 12.5, statement_role(found.number), bold=True),))
-    body = Scene(axes.width, axes.height, tuple(marks), f"order of {name}")
+    body = labelled_body(axes, found.regions, marks, f"order of {name}")
     head = Scene(title.width, title.height, title.marks, body.label)
-    return above(head, body, _key(found), paragraph(_captions(found), axes.width), gap=6)
+    wide = max(axes.width, 340.0)
+    keys = (_key(found, wide), region_key(found.regions, body.marks, wide))
+    return above(head, body, *keys, paragraph(_captions(found), axes.width), gap=6)
 
 
 def _role(found: Order, position: int) -> str:
     return statement_role(found.number if len(found.threads) == 1 else position % STATEMENT_COLOURS)
 
 
-def _key(found: Order) -> Scene:
-    """The colours of the threads."""
+def _key(found: Order, width: float) -> Scene:
+    """The colours of the first threads, in lines no wider than `width`."""
     marks: list[Mark] = []
-    x = 0.0
-    for i, thread in enumerate(found.threads[:STATEMENT_COLOURS] if len(found.threads) > 1 else ()):
-        role = _role(found, i)
-        more = len(found.threads) > STATEMENT_COLOURS and i == STATEMENT_COLOURS - 1
-        text = Text(x + 24, 13, thread.label + (", ..." if more else ""), 12, role, bold=True)
-        marks += [Line((x, 9), (x + 19, 9), role, 2.2), text]
-        x += 24 + text.width + 16
-    return Scene(x, 18 if marks else 0, tuple(marks))
-
-
-def _tiles(axes: Axes, found: Order) -> list[Mark]:
-    """A shade for each tile whose hull holds no foreign cell, by turns a light and a dark one."""
-    shades = []
-    for i, cells in enumerate(found.tiles):
-        if is_convex(cells) and len(found.tiles) > 1:
-            corners = tuple(axes.at(*c) for c in hull(cells))
-            shades.append(Polygon(corners, "soft", SHADES[i % 2], axes.unit * 0.38))
-    return shades
+    x = y = wide = 0.0
+    shown = found.threads[:KEYS] if len(found.threads) > 1 else ()
+    named = named_regions(found.regions)
+    for i, thread in enumerate(shown):
+        more = ", ..." if i == len(shown) - 1 < len(found.threads) - 1 else ""
+        words = named.get(thread.steps[0].cells[0], thread.label)
+        text = Text(x + 24, y + 13, words + more, 12, _role(found, i), bold=True)
+        if x and text.x + text.width > width:
+            x, y = 0.0, y + 18
+            text = Text(24, y + 13, text.text, 12, text.role, bold=True)
+        marks += [Line((x, y + 9), (x + 19, y + 9), text.role, 2.2), text]
+        x = text.x + text.width + 16
+        wide = max(wide, x)
+    return Scene(wide, y + 18 if marks else 0, tuple(marks))
 
 
 def _thread(axes: Axes, thread: Thread, role: str) -> list[Mark]:
