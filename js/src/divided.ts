@@ -7,6 +7,8 @@ import type { XY } from './geometry';
 import { inRows } from './outline';
 import type { Statement } from './messages';
 
+const MOST = 2000; // regions of a kind beyond which they say nothing any more: none is drawn
+
 /** What an instance belongs to; `index` is that of a block or a thread, counted from the first. */
 interface Part {
   key: string;
@@ -120,7 +122,7 @@ export function numbering(data: Data): Numbering {
   return known;
 }
 
-/** The regions of a picture. */
+/** The regions of a picture; none of a kind of which there are too many. */
 export interface Divided {
   blocks: Region[];
   threads: Region[]; // none where there is one in all
@@ -152,6 +154,7 @@ function grouped(frame: Frame, part: (number: number, row: number) => Part | nul
       const { key, index, label } = own;
       const region = found.get(key) ?? { keys: new Set([key]), index, label, statements: new Set(), cells: [], places: new Set() };
       found.set(key, region);
+      if (found.size > MOST) return [];
       region.statements.add(number);
       const place = spot(mark.x, mark.y);
       if (!region.places.has(place)) region.cells.push([mark.x, mark.y]);

@@ -13,7 +13,6 @@ import type { Mark } from './scene';
 
 export type Behind = 'block' | 'tile' | 'thread' | 'lane';
 
-const MOST = 2000; // regions of a kind beyond which they say nothing any more
 const NAMED = 300; // blocks beyond which only the thread is named
 const INSIDE = 3.2; // pixels between the outline of a tile and that of a block, where places are large
 const SHARE = 0.12; // of a place, at most
@@ -34,9 +33,7 @@ export class Regions {
     private readonly frame: Frame,
     private readonly single: boolean,
   ) {
-    const found = divided(frame, single);
-    const few = (regions: Region[]) => (regions.length > MOST ? [] : regions);
-    this.found = { blocks: few(found.blocks), threads: few(found.threads), tiles: few(found.tiles) };
+    this.found = divided(frame, single);
   }
 
   /** The kinds that are drawn. */

@@ -128,3 +128,8 @@ test('labels meet no other, stay in the picture, and are left out where there is
     for (const [left, , right, bottom] of boxes) assert.ok(left >= 0 && right <= frame.width && bottom <= frame.height);
   }
 });
+
+test('of more threads than can be told apart none is drawn, their blocks are', () => {
+  const found = divided(framed([grid(48, 16)]));
+  assert.deepEqual([found.blocks.length, found.threads.length], [9, 0]);
+});
