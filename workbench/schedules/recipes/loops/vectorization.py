@@ -35,7 +35,7 @@ LONG = 1 << 16
 
 SELDOM = 8
 """Iterations of a row of which one at most reads an array, behind a condition: generated code divides such a row where
-the condition changes.  Squares would read all of the array, and choose in each lane; registers do not turn them then."""
+the condition changes.  Squares would read all of the array, and choose in each lane: registers do not turn them."""
 
 DIVIDED = 64
 """Iterations of a row that generated code divides at any condition."""
