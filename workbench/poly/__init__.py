@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from workbench.poly.dependence.questions import band_permutable, can_parallelize, can_vectorize
     from workbench.poly.dependence.violations import Violation, violations
     from workbench.poly.lowering import lower
-    from workbench.poly.regions.extents import extent, independent, projected, row_range, same_range, unguarded_reads
+    from workbench.poly.regions.extents import (
+        extent,
+        independent,
+        longest_run,
+        projected,
+        row_range,
+        same_range,
+        unguarded_reads,
+    )
     from workbench.poly.regions.storage import Storage, storage_of
     from workbench.poly.scheduling.scheduler import isl_tree
     from workbench.poly.sets.isl import budget
@@ -49,6 +57,7 @@ NAMES = {
     "instances_at": "count.enumeration",
     "is_covered": "dependence.bounds",
     "isl_tree": "scheduling.scheduler",
+    "longest_run": "regions.extents",
     "lower": "lowering",
     "moving_dims": "count.enumeration",
     "naive_tree": "time.timemap",
@@ -87,6 +96,7 @@ __all__ = [
     "instances_at",
     "is_covered",
     "isl_tree",
+    "longest_run",
     "lower",
     "moving_dims",
     "naive_tree",

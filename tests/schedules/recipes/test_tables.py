@@ -12,6 +12,7 @@ from tests.fromc.polybench import program
 from tests.schedules.recipes.memory.test_column_reduction import SWEEPS
 from tests.schedules.recipes.memory.test_row_fusion import NORM, SMALL
 from tests.schedules.recipes.recurrences.test_index_set_splitting import PATHS
+from tests.schedules.recipes.recurrences.test_row_recurrences import SECOND
 from tests.schedules.recipes.recurrences.test_triangles import TRIANGLES
 from workbench.poly.programs.program import Program
 from workbench.schedules.recipes import default_recipe
@@ -62,6 +63,7 @@ TAKEN: dict[str, tuple[Callable[[], Program], Target]] = {
     "tile_fusion": (of("blur", H=1080, W=1920), Target()),
     "own_windows": (of("conv2d", N=1, C=16, H=32, W=32, F=16, KH=3, KW=3, stride=1, pad=1, dilation=1),
                     Target(vector_bits=512, cores=2)),
+    "row_recurrences": (written(SECOND, S=2000, C=300), Target(cores=2)),
     "vectorization": (of("axpy", N=4096), Target()),
     "interleaved_recurrences": (of("cumsum", M=1024, N=1024), Target()),
     "parallelization": (of("softmax", **LARGE), Target(cores=2)),

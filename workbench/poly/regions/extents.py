@@ -1,8 +1,9 @@
-"""How far a dim runs, and which guarded reads would be inside their array without the guard."""
+"""How far a dim runs, how much of it reads an array, and which guarded reads would be inside without the guard."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
+from typing import Any
 
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Expr, Read, reads
@@ -11,6 +12,7 @@ from workbench.poly.programs.program import Array, Program, ProgramStatement
 from workbench.poly.programs.tree import Loop
 from workbench.poly.regions.boxes import written
 from workbench.poly.sets import isl, unpack
+from workbench.poly.sets.names import to_isl
 from workbench.poly.time.timemap import instance, prefix, row_text
 
 
@@ -116,6 +118,39 @@ def row_range(program: Program, loop: Loop) -> tuple[int, int] | None:
     if not found or not all(low.is_int() and high.is_int() for low, high in found):
         return None
     return min(unpack.python_int(low) for low, _ in found), max(unpack.python_int(high) for _, high in found)
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def longest_run(program: Program, statement: str, array: str, dim: str) -> int | None:
+    """How many iterations of a dim read an array at most while the other dims stay, where these follow one another.
+
+    `j >= i - 8 && j <= i + 8 ? A(i, j) : 0` reads 17 cells of each row and of each column.  None where data decide,
+    where sizes do, or where an iteration is told by anything else than where the dim begins and ends in whole steps.
+    """
+    own = program.statement(statement)
+    found = [a for a in own.reads if a.array == array]
+    if not found or any(a.guarded for a in found):
+        return None
+    context = isl.parse_set(program.context)
+    domains = [isl.parse_map(a.relation).domain().intersect_params(context) for a in found]
+    pieces = unpack.basic_sets(reduce(isl.Set.union, domains).coalesce())
+    position = own.dims.index(dim)
+    limits = [c for piece in pieces for basic in piece.get_basic_sets() for c in basic.get_constraints()]
+    if len(pieces) != 1 or not all(_by_ones(c, position) for c in limits):
+        return None
+    other = instance(own, primed=True)
+    same = " and ".join(f"{d} = {d}'" for d in map(to_isl, own.dims) if d != to_isl(dim))
+    along = isl.parse_map(f"{prefix(program)}{{ {instance(own)} -> {other} : {same or '1 = 1'} }}")
+    apart = along.intersect_domain(pieces[0]).intersect_range(pieces[0]).deltas().dim_max_val(position)
+    return unpack.python_int(apart) + 1 if apart.is_int() else None
+
+
+def _by_ones(constraint: Any, position: int) -> bool:
+    """Whether a constraint says where a dim begins or ends, in whole steps of it, and asks for no remainder."""
+    hidden = any(constraint.involves_dims(isl.dim.div, n, 1) for n in range(constraint.dim(isl.dim.div)))
+    step = unpack.python_int(constraint.get_coefficient_val(isl.dim.set, position))
+    return not hidden and (step == 0 or (step in (-1, 1) and not constraint.is_equality()))
 
 
 # -- Where a statement's dims end, for domains that are boxes from 0 on --

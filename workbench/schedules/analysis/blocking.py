@@ -19,6 +19,12 @@ from workbench.target_costs import Costs
 ABREAST = 2
 """Registers of a row at most, of which others are computed beside it; longer ones have sums enough."""
 
+WIDTH = 2
+"""Registers of a row of windows that lie far apart."""
+
+LONG = 1 << 10
+"""Cells of a row whose length is a symbol."""
+
 NARROWEST = 4
 """Cells of a row that are worth a register, even one that is not full."""
 
@@ -29,7 +35,8 @@ class Blocking:
 
     `vector` runs in lanes over `vector_size` cells; `rows` are unrolled dims with their sizes; `panel` blocks the
     outermost reduction dim; `terms` iterations of the innermost reduction dim are added up at once.  A `strip` of
-    columns goes through the panels on its own, 0 if each register's columns do.
+    columns goes through the panels on its own, 0 if each register's columns do.  Blocks of rows that are `apart` in
+    memory are outside all other loops.
     """
 
     form: Literal["across", "along"]
@@ -39,6 +46,7 @@ class Blocking:
     panel: tuple[str, int] | None = None
     terms: int = 1
     strip: int = 0
+    apart: bool = False
 
 
 STRIP, TERMS = (256, 2048), 4
@@ -64,6 +72,8 @@ def _across(shape: Structure, target: Target, lanes: int, waiting: Collection[st
     row = _row(shape, vector, waiting)
     if row is None and (abreast := _abreast(shape, vector, lanes, waiting, target)) is not None:
         return Blocking("across", vector, -(-(shape.trip(vector) or 1) // lanes) * lanes, (abreast,))
+    if row is None and (apart := _apart(shape, vector, waiting, target)) is not None:
+        return Blocking("across", vector, WIDTH * lanes, (apart,), apart=True)
     if row is None:
         strip, many = _strip(shape, vector, lanes, target.cores), at_least(shape.trip(shape.reduced[-1]), 2 * TERMS)
         return Blocking("across", vector, strip, (), None, TERMS if strip >= STRIP[0] and many else 1)
@@ -174,6 +184,31 @@ def _abreast(
         return None
     dim = max(windows, key=lambda d: shape.trip(d) or 1 << 30)
     return dim, _height(shape.trip(dim), most, vectors, target.costs)
+
+
+def _apart(shape: Structure, vector: str, waiting: Collection[str], target: Target) -> tuple[str, int] | None:
+    """Rows side by side whose windows overlap where the first cache does not hold what lies between two of them.
+
+    Each cell is then read once for all the windows of a tile, not again from the second cache for each (the taps of a
+    filter along the first axis).  No more rows than keep the multiply-adds busy: each has pages of its own.
+    """
+    height = max(2, target.costs.multiply_adds_in_flight // WIDTH)
+    for dim in shape.free:
+        rows = dim != vector and dim not in waiting and at_least(shape.trip(dim), 2 * height)
+        if rows and _overlaps(shape, dim) and _between(shape, dim) > target.cache_bytes[0]:
+            return dim, _height(shape.trip(dim), height, WIDTH, target.costs)
+    return None
+
+
+def _between(shape: Structure, dim: str) -> int:
+    """Bytes of an array that are read before the next iteration of a free dim, those inside it going by."""
+    inside = shape.free[shape.free.index(dim) + 1 :]
+    cells = []
+    for read in shape.reads:
+        steps = {read.along(d) for d in inside}
+        others = [d for d in shape.reduced if read.along(d) not in steps]  # windows along the dims inside overlap
+        cells.append(prod(shape.trip(d) or LONG for d in (*inside, *others) if read.along(d)))
+    return max(cells, default=0) * max(v.dtype.bytes for v in shape.statement.values)
 
 
 def _overlaps(shape: Structure, dim: str) -> bool:

@@ -116,9 +116,13 @@ def _touch(program: Program, statement: ProgramStatement, array: str, subscripts
 
 @lru_cache(maxsize=1024)
 def _is_row(program: Program, array: str) -> bool:
-    """Whether a buffer is a row that each iteration makes and walks from end to end, and no copy of something."""
+    """Whether a buffer is a row that each iteration makes and walks from end to end, and no copy of something.
+
+    Of a loop in blocks an iteration is named by its block and its place in it.
+    """
+    times = program.arrays[array].times
     known = [(s, a) for s in program.statements for a in s.accesses if a.array == array]
-    return all(s.part == "computes" and all(isinstance(c, Index) for c in a.subscripts) for s, a in known)
+    return all(s.part == "computes" and all(isinstance(c, Index) for c in a.subscripts[times:]) for s, a in known)
 
 
 def _in_buffer(program: Program, own: ProgramStatement, subscripts: tuple[Expr, ...]) -> dict[str, int | None]:

@@ -161,6 +161,8 @@ AFTER = (
         "what a thread's windows read of a temporary it makes itself", has_global_temporaries),
     Row("loop_order", "loops.loop_choices:reordered", "another order of loops may be better", tuned,
         takes=("blocked", "target")),
+    Row("row_recurrences", "recurrences.row_recurrences:with_joined_rows",
+        "what rows that wait for one another begin with is written beside them", has_recurrences),
     Row("vectorization", "loops.vectorization:vectorized", "neighbours in memory in the lanes of a register",
         takes=("blocked", "target")),
     Row("interleaved_recurrences", "recurrences.interleaved_recurrences:interleaved",

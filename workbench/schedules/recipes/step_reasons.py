@@ -6,22 +6,26 @@ from workbench import poly
 from workbench.poly.programs.loop_names import LoopName, plain
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Loop, loops
-from workbench.schedules.analysis.structure import Structure, structure
+from workbench.schedules.analysis.structure import Structure, in_place, structure
 from workbench.schedules.recipes.default_recipe import MOST_STATEMENTS
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     Affine,
+    ComputeAt,
     DecomposeReduction,
     Distribute,
     Fuse,
     Inline,
     Interchange,
     Merge,
+    Nontemporal,
     Pad,
     Parallelize,
+    Prefetch,
     Reorder,
     Replace,
     Split,
+    SplitReduction,
     Stage,
     Tile,
     TransformLayout,
@@ -48,6 +52,8 @@ def _reason(schedule: Schedule, step: Transform) -> str:
         if (why := gpu_reason(schedule, step)) is not None:
             return why
     match step:
+        case Merge(first, second, _) if _begins(schedule.start.program, first, second):
+            return f"{first} writes what {second} begins with or writes over; one pass keeps it in cache"
         case Merge(first, second, _):
             return f"{first} and {second} run over the same values; one pass keeps them in cache"
         case DecomposeReduction(name):
@@ -72,6 +78,14 @@ def _reason(schedule: Schedule, step: Transform) -> str:
             return _lanes(schedule, loop)
         case Parallelize(loop):
             return f"iterations of {plain(loop)} do not depend on one another{_count(schedule, loop)}"
+    return _elsewhere(step)
+
+
+def _elsewhere(step: Transform) -> str:
+    """Why something is stored or computed in another place, or asked for earlier."""
+    match step:
+        case Stage(array, at, "none"):
+            return f"each iteration of {plain(at)} makes what it uses of {array}; its place is its own, and small"
         case Stage(array, at):
             return f"what an iteration of {plain(at)} touches of {array} is copied side by side and read many times"
         case TransformLayout(array, _):
@@ -80,9 +94,25 @@ def _reason(schedule: Schedule, step: Transform) -> str:
             return f"the last block inside {', '.join(map(plain, names))} is filled with numbers that change nothing"
         case Replace(loop, kernel):
             return f"the machine has {kernel} for such products; it executes {plain(loop)}"
+        case SplitReduction(loop):
+            return f"{plain(loop)} is summed up in parts, which need not wait for one another and are added in the end"
+        case ComputeAt(producer, at):
+            return f"{producer} is computed where an iteration of {plain(at)} reads it, while it is in cache"
+        case Prefetch(array, loop, distance):
+            return f"{array} is asked for {distance} iterations of {plain(loop)} before it is read"
+        case Nontemporal(name):
+            return f"what {name} writes fills the caches and nobody reads it soon; it goes past them"
         case Affine(_, origin):
             return f"the order of {origin or 'the given tree'}"
     return "asked for"
+
+
+def _begins(program: Program, first: str, second: str) -> bool:
+    """Whether a recurrence begins with what the first of two statements writes."""
+    known = {s.name: s for s in program.statements}
+    if first not in known or second not in known or not in_place(known[second]):
+        return False
+    return {a for a, _ in known[first].targets} == {a for a, _ in known[second].targets}
 
 
 def _blocks(schedule: Schedule, sizes: dict[str, int]) -> str:

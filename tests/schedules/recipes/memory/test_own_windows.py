@@ -70,6 +70,23 @@ def test_blocks_that_share_most_of_their_rows_are_padded_once():
     assert computed_at(chosen(PADDED, many, C=16, H=32, W=32, F=32)) == []
 
 
+def test_windows_are_no_reason_to_divide_a_nest_whose_loops_outside_threads_divide() -> None:
+    """Blocks of rows go to threads; in each row they would be woken again for what the columns read of it."""
+    chain = """def chain(float(N,M) A) -> (O) {
+        top(i) max=! fabs(A(i,j))
+        B(i,j) = A(i,j) / (top(i) + 1.0)
+        s(i) +=! B(i,j) * B(i,j)
+        C(i,j) = B(i,j) * rsqrt(s(i) + 1.0)
+        O(j) +=! C(i,j)
+    }"""
+    found = default_schedule(wb.lower(wb.operator(chain), N=800, M=700), WIDE)
+    assert computed_at(found) == []
+    assert [str(step) for step in found.trace if step.name == "parallelize"] == ["parallelize('O/i_o')"]
+    assert [str(step) for step in found.trace if step.name == "stage"] == [
+        "stage('B', 'B/i_i', filling='none')", "stage('C', 'C/i_i', filling='none')"]  # fmt: skip
+    assert "vectorize('O/j')" in map(str, found.trace), "buffers of rows in blocks are rows"
+
+
 @pytest.mark.parametrize("height", [13, 32])
 @pytest.mark.parametrize("text", [PADDED, DEPTHWISE])
 def test_results_are_the_oracles(text, height):

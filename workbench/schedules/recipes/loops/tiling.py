@@ -115,7 +115,7 @@ def _across(schedule: Schedule, identifier: str, plan: Blocking, time: Sequence[
     panel = [over_blocks(plan.panel[0])] if plan.panel else []
     inside = [*panel, over_blocks(vector)] if plan.strip else [over_blocks(vector), *panel]
     outer = [*around, *inside, *map(over_blocks, rows)]
-    if rows and decide(f"{name}_rows_outside", False, (False, True)):
+    if rows and decide(f"{name}_rows_outside", plan.apart, (False, True)):
         outer = [*outer[-len(rows):], *outer[: -len(rows)]]
     reduced = [in_block(d) if plan.panel and d == plan.panel[0] else d for d in shape.reduced]
     order = outer, reduced, [*map(in_block, rows), in_block(vector)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate, pairwise, takewhile
 from operator import mul
 
+from workbench import poly
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, substitute, walk
 from workbench.lang.expr import children as parts
@@ -14,7 +16,7 @@ from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Tree, path, statements
 from workbench.schedules import steps
 from workbench.schedules.analysis.blocking import at_least
-from workbench.schedules.analysis.structure import WALKS, structure
+from workbench.schedules.analysis.structure import WALKS, Structure, structure
 from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.loop_collapse import run_along
@@ -29,6 +31,14 @@ SHORT = 100
 
 LONG = 1 << 16
 """Cells of a row that is long enough for anything; a 64th of it will do."""
+
+
+SELDOM = 8
+"""Iterations of a row of which one at most reads an array, behind a condition: generated code divides such a row where
+the condition changes.  Squares would read all of the array, and choose in each lane: registers do not turn them."""
+
+DIVIDED = 64
+"""Iterations of a row that generated code divides at any condition."""
 
 
 def vectorized(schedule: Schedule, blocked: set[str], target: Target) -> Schedule:
@@ -201,7 +211,7 @@ def _score(program: Program, band: Band, position: int, ids: tuple[str, ...]) ->
         dim = dim_of(band, position, s)
         if dim is None or not at_least(structure(program, s).trip(dim), 4):
             return 0
-        total += structure(program, s).contiguous(dim)
+        total += walked(program, ids, s, dim).contiguous(dim)
     return total + sum(5 * 2 for s, t in pairwise(ids) if _in_turn(program, band, position, s, t))
 
 
@@ -233,12 +243,23 @@ def crossed(program: Program, band: Band, position: int, ids: tuple[str, ...]) -
     for other, loop in enumerate(band.loops):
         for s in ids:
             dim, across = dim_of(band, position, s), dim_of(band, other, s)
-            reads = structure(program, s).reads
-            if (
-                dim
-                and across
-                and dim != across
-                and any(r.along(across) == 1 and r.along(dim) not in (0, 1) for r in reads)
-            ):
+            if not dim or not across or dim == across:
+                continue
+            reads = walked(program, ids, s, dim).reads
+            if any(r.along(across) == 1 and r.along(dim) not in (0, 1) for r in reads):
                 return loop.name
     return None
+
+
+def walked(program: Program, ids: tuple[str, ...], identifier: str, dim: str) -> Structure:
+    """The structure of a statement of a band, without what few iterations of a dim read where the row is divided there.
+
+    Generated code divides rows of a single assignment.
+    """
+    shape = structure(program, identifier)
+    own, trip = shape.statement, shape.trip(dim)
+    if len(ids) > 1 or own.kind != "assign" or not at_least(trip, DIVIDED) or not _chosen_by(own):
+        return shape
+    runs = {r.array: poly.longest_run(program, identifier, r.array, dim) for r in shape.reads}
+    few = {array for array, run in runs.items() if run is not None and at_least(trip, SELDOM * run)}
+    return replace(shape, reads=tuple(r for r in shape.reads if r.array not in few))

@@ -12,9 +12,8 @@ from itertools import takewhile
 from math import prod
 
 from workbench.lang.algebra.normal_form import constant
-from workbench.lang.expr import Index
+from workbench.lang.expr import index_names
 from workbench.poly.programs.loop_names import loop_of
-from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.memory.privatization import in_buffer
@@ -38,7 +37,7 @@ def _own_row(schedule: Schedule, array: str, target: Target) -> Schedule:
     around = _around(schedule, known)
     if len(known) < 2 or not around or any(loop.kind != "serial" for loop in around):
         return schedule
-    if _row_bytes(program, known, array, around) > target.cache_bytes[1] // 4:
+    if _row_bytes(schedule, known, array, around) > target.cache_bytes[1] // 4:
         return schedule
     return in_buffer(schedule, array, loop_of(program.statement(known[0]).name, around[-1].name))
 
@@ -50,12 +49,15 @@ def _around(schedule: Schedule, known: list[str]) -> list[Loop]:
     return [same[0] for same in shared]
 
 
-def _row_bytes(program: Program, known: list[str], array: str, around: list[Loop]) -> int:
-    """Bytes of what one iteration of the loops around touches, at most."""
+def _row_bytes(schedule: Schedule, known: list[str], array: str, around: list[Loop]) -> int:
+    """Bytes of what one iteration of the loops around touches, at most.
+
+    A dim that a loop inside walks, whole or in blocks, takes all its values; one that was cut into loops around stays.
+    """
     cells = []
     for s in known:
-        shape = structure(program, s)
-        fixed = {row.name for loop in around if isinstance(row := loop.row(s), Index)}
+        shape = structure(schedule.program, s)
+        walked = {d for loop in path(schedule.tree, s)[len(around) :] for d in index_names(loop.row(s))}
         moved = {d for t in (*shape.reads, *shape.writes) if t.array == array for d, step in t.strides if step != 0}
-        cells.append(prod(shape.trip(d) or 1 for d in moved - fixed))
-    return max(cells) * program.arrays[array].dtype.bytes
+        cells.append(prod(shape.trip(d) or 1 for d in moved & walked))
+    return max(cells) * schedule.program.arrays[array].dtype.bytes

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import reduce
 from math import prod
 
+from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Index
 from workbench.poly.programs.loop_names import LoopName, loop_of, loops_of
@@ -62,6 +63,8 @@ def _inside(schedule: Schedule, array: str, target: Target) -> Schedule:
     rows = _rows(schedule, user, array, target)
     if rows is None or target.cores < 2 or any(x.kind == "parallel" for x in path(schedule.tree, maker.id)):
         return schedule
+    if rows.kind == "serial" and _divided_outside(schedule, loop_of(user.name, rows.name), target):
+        return schedule
     trip = structure(schedule.program, user.id).trip(rows.name) or 0
     size = -(-trip // target.cores)
     if size < LEAST or not decide(f"{user.name}_own_windows", True, (True, False)):
@@ -88,6 +91,22 @@ def _rows(schedule: Schedule, user: ProgramStatement, array: str, target: Target
         return rows
     others = {r.array for r in shape.reads if r.array != array}
     return rows if sum(_held(schedule, name) for name in others) <= _held(schedule, array) else None
+
+
+def _divided_outside(schedule: Schedule, rows: LoopName, target: Target) -> bool:
+    """Whether a loop around the band of the rows has an iteration for each core, and none that waits for another.
+
+    Threads divide that one: inside it, they would be woken and waited for in each iteration.
+    """
+    program, site = schedule.program, find_loop(schedule.program, schedule.tree, rows)
+    for loop in path(schedule.tree, program.statement(rows.statement).id):
+        if loop in site.band.loops:
+            return False
+        between = poly.row_range(program, loop)
+        enough = between is None or between[1] - between[0] + 1 >= target.cores
+        if enough and poly.can_parallelize(program, schedule.tree, rows.beside(loop.name)):
+            return True
+    return False
 
 
 def _held(schedule: Schedule, array: str) -> int:

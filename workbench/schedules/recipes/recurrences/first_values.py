@@ -22,13 +22,24 @@ from workbench.schedules.steps import merge, reorder
 def with_first_values(schedule: Schedule) -> Schedule:
     """Each recurrence in the loops of what it begins with, for a tuner that wants it so, where that is legal."""
     for own in filter(in_place, schedule.program.statements):
-        for first in (s for s in schedule.program.statements if s.kind == "assign" and not in_place(s)):
-            order = _order(first, own)
-            if order and all(simple(schedule.program, schedule.tree, s.id) for s in (first, own)):
-                after = _together(schedule, first, own, order)
-                if after is not schedule and decide(f"{first.name}_{own.name}_fused", 0, (0, len(order)), opens=True):
-                    schedule = after
+        for first in first_values(schedule, own):
+            after, depth = joined(schedule, first, own), len(own.dims)
+            if after is not schedule and decide(f"{first.name}_{own.name}_fused", 0, (0, depth), opens=True):
+                schedule = after
     return schedule
+
+
+def first_values(schedule: Schedule, own: ProgramStatement) -> list[ProgramStatement]:
+    """The statements in loops of their own that give the cells of a recurrence, one by one, what it begins with."""
+    found = [s for s in schedule.program.statements if s.kind == "assign" and not in_place(s) and _order(s, own)]
+    return [s for s in found if all(simple(schedule.program, schedule.tree, x.id) for x in (s, own))]
+
+
+def joined(schedule: Schedule, first: ProgramStatement, own: ProgramStatement) -> Schedule:
+    """A recurrence in the loops of its first values; unchanged where that is not legal."""
+    order, usual = _order(first, own), [x.name for x in path(schedule.tree, own.id)]
+    moved = [reorder(*loops_of(own.name, order))] if order != usual else []
+    return attempt(schedule, *moved, merge(first.name, own.name, depth=len(order)))
 
 
 def _order(first: ProgramStatement, own: ProgramStatement) -> list[str]:
@@ -43,9 +54,3 @@ def _order(first: ProgramStatement, own: ProgramStatement) -> list[str]:
 
 def _dim(subscript: Expr) -> str:
     return subscript.name if isinstance(subscript, Index) else ""
-
-
-def _together(schedule: Schedule, first: ProgramStatement, own: ProgramStatement, order: list[str]) -> Schedule:
-    usual = [x.name for x in path(schedule.tree, own.id)]
-    moved = [reorder(*loops_of(own.name, order))] if order != usual else []
-    return attempt(schedule, *moved, merge(first.name, own.name, depth=len(order)))
