@@ -556,12 +556,22 @@ export interface Timing {
   hardware: string; // what the processor counted, or why it did not
 }
 
-/** By the places of the history; `doing` is empty while nothing is measured. */
+/** How many times faster the steps of a line of the history make it than the line before: `expected` by the model,
+    or why that has nothing (`unmodelled`), and `measured`, where that line has a time too. */
+export interface Gained {
+  expected: number | null;
+  unmodelled: string;
+  measured: Faster | null;
+}
+
+/** By the places of the history, `gained` where a time and a line before are; `doing` is empty while nothing is
+    measured. */
 export interface MeasuredData {
   about: string;
   doing: string;
   busy: number[];
   moments: (Timing | null)[];
+  gained: (Gained | null)[];
   naive: Timing | null;
   numpy: Timing | null;
   said: string;

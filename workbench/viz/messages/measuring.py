@@ -35,13 +35,26 @@ class Timing(TypedDict):
     hardware: str  # what the processor counted, or why it did not
 
 
+class Gained(TypedDict):
+    """How many times faster the steps of a line of the history make it than the line before: `expected` by the model,
+    or why that has nothing (`unmodelled`), and `measured`, where that line has a time too.
+    """
+
+    expected: float | None
+    unmodelled: str
+    measured: Faster | None
+
+
 class MeasuredData(TypedDict):
-    """By the places of the history; `doing` is empty while nothing is measured."""
+    """By the places of the history, `gained` where a time and a line before are; `doing` is empty while nothing is
+    measured.
+    """
 
     about: str
     doing: str
     busy: list[int]
     moments: list[Timing | None]
+    gained: list[Gained | None]
     naive: Timing | None
     numpy: Timing | None
     said: str
