@@ -53,14 +53,15 @@ export function line(timing: Timing): Part[] {
   return [...first, ...time, ...factors.flatMap((one): Part[] => [[' · '], ...one])];
 }
 
-/** `expected 2.1×, measured 1.8× (1.7 to 1.9)`: what a step was to gain over the line before, and what it gained. */
-export function gainOf({ expected, unmodelled, measured }: Gained): Part[] {
+/** `expected 2.1×, measured 1.8× (1.7 to 1.9)`: what was to be gained over the line before, or since the last with a time. */
+export function gainOf({ expected, unmodelled, measured, since }: Gained): Part[] {
   const before: Part[] = expected === null ? [['expected: '], [unmodelled]] : [[`expected ${rounded(expected)}`]];
   if (!measured) return [...before, [', the line before is not measured']];
-  return [...before, [`, measured ${rounded(measured.times)}`], [spread(measured.lower, measured.upper), 'spread']];
+  const last: Part[] = since ? [[` since ${since}`]] : [];
+  return [...before, [`, measured ${rounded(measured.times)}`], [spread(measured.lower, measured.upper), 'spread'], ...last];
 }
 
-export const GAINED = 'how many times faster than the line before: by the model before it was taken, and by the clock';
+export const GAINED = 'how many times faster than the line before, or the last before it that has a time: by the model, and by the clock';
 
 /** What was measured at a place of the history. */
 export function at(data: Partial<MeasuredData>, place: number): Timing | null {

@@ -556,12 +556,14 @@ export interface Timing {
   hardware: string; // what the processor counted, or why it did not
 }
 
-/** How many times faster the steps of a line of the history make it than the line before: `expected` by the model,
-    or why that has nothing (`unmodelled`), and `measured`, where that line has a time too. */
+/** How many times faster a line of the history is than the line before, or than the nearest before that has a time
+    (`since`, its last step): `expected` by the model, or why that has nothing (`unmodelled`), and `measured`, where
+    there is such a line. */
 export interface Gained {
   expected: number | null;
   unmodelled: string;
   measured: Faster | null;
+  since: string;
 }
 
 /** By the places of the history, `gained` where a time and a line before are; `doing` is empty while nothing is

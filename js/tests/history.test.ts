@@ -19,7 +19,7 @@ test('the newest steps stand first, each with its number', () => {
 });
 
 test('what a step was to gain stands beside it, on the way that is shown and where its line has a time', () => {
-  const gain = (expected: number): Gained => ({ expected, unmodelled: '', measured: null });
+  const gain = (expected: number): Gained => ({ expected, unmodelled: '', measured: null, since: '' });
   const moment = (parent: number | null, depth: number) => ({ text: '', parent, depth });
   const moments = [moment(null, 0), moment(0, 1), moment(1, 3), moment(0, 1)];
   const past: Past = { script: '', steps: ['a', 'b', 'c'], remarks: [], place: 2, undo: true, redo: false, moments };

@@ -36,8 +36,9 @@ test('without spreads and threads, in little room, the time and both factors are
 
 test('what was expected of a step stands beside what was measured; where the model or the clock has nothing, that is said', () => {
   const measured = { times: 1.834, lower: 1.7, upper: 1.9, threads: 1 };
-  const said = (expected: number | null, unmodelled: string, by: typeof measured | null) =>
-    words(gainOf({ expected, unmodelled, measured: by }));
+  const said = (expected: number | null, unmodelled: string, by: typeof measured | null, since = '') =>
+    words(gainOf({ expected, unmodelled, measured: by, since }));
+  assert.equal(said(35.2, '', measured, 'naive'), 'expected 35×, measured 1.8× (1.70 to 1.90) since naive');
   assert.equal(said(2.13, '', measured), 'expected 2.1×, measured 1.8× (1.70 to 1.90)');
   assert.equal(said(1.001, '', measured), 'expected 1.0×, measured 1.8× (1.70 to 1.90)');
   assert.equal(

@@ -42,7 +42,7 @@ def timing(threads, naive, numpy):
 
 
 LONG = timing(16, faster(1234.0, 1), faster(0.0614, 16))
-GAINED = {"expected": 3.14, "unmodelled": "", "measured": faster(2.42)}
+GAINED = {"expected": 3.14, "unmodelled": "", "measured": faster(2.42), "since": "naive"}
 STEPS = ("interchange('S/w', 'S/t')", "split('S/d', 8)", "vectorize('S/t')")
 
 
@@ -98,7 +98,7 @@ def test_what_a_narrow_line_leaves_out_is_read_by_mouse_and_by_keyboard(browser)
     line = browser.run(READ % (LINES, 1))
     assert "12.3 ms on 16 threads" in line
     assert "1234× naive on 1 thread (1111 to 1357)" in line
-    assert "measured 2.4× (2.18 to 2.66)" in line
+    assert "expected 3.1×, measured 2.4× (2.18 to 2.66) since naive" in line
     assert browser.run(OUT % (".wbp .history", f"{LINES} :is(.time, .factor, .gained)")) == 0
     assert "thread" not in browser.run(READ % (LINES, 2)), "the other lines are as short as before"
 
@@ -144,7 +144,7 @@ def test_a_proposed_step_says_what_was_expected_beside_what_was_measured(size, b
 
 def test_where_the_model_or_the_clock_has_nothing_the_line_says_so(browser):
     why = "gains on a GPU are not modelled"
-    told(browser, SIZES["1600 x 1000"], {"expected": None, "unmodelled": why, "measured": None})
+    told(browser, SIZES["1600 x 1000"], {"expected": None, "unmodelled": why, "measured": None, "since": ""})
     said = f"expected: {why}, the line before is not measured"
     assert texts(browser, f"{LINES} .gained") == [said] * len(STEPS)
     assert texts(browser, ".wbp .last-step .gained")[0].strip() == said

@@ -63,6 +63,7 @@ def test_each_line_is_compared_with_the_one_before():
     naive, first, second = gained_by_place(history, [timed(12.0), timed(6.0), timed(2.0)], TARGET)
     assert naive is None, "nothing stands before it"
     assert (first["measured"]["times"], second["measured"]["times"]) == (2.0, 3.0)
+    assert (first["since"], second["since"]) == ("", "")
     assert second["measured"]["lower"] < 3.0 < second["measured"]["upper"]
     whole, _ = expected_gain(NAIVE, history.schedule, TARGET)
     assert first["expected"] * second["expected"] == pytest.approx(whole)
@@ -73,6 +74,17 @@ def test_a_branch_is_compared_with_where_it_left():
     history = walked(FIRST).at(0).then(NAIVE | SECOND)
     found = gained_by_place(history, [timed(12.0), timed(6.0), timed(4.0)], TARGET)
     assert found[2]["measured"]["times"] == 3.0
+
+
+@pytest.mark.parametrize("between", [None, Measured("timed out")], ids=["not measured", "no time"])
+def test_a_line_without_a_time_between_is_passed_over_by_model_and_clock(between):
+    history = walked(FIRST, SECOND)
+    found = gained_by_place(history, [timed(12.0), between, timed(2.0)], TARGET)[2]
+    whole, _ = expected_gain(NAIVE, history.schedule, TARGET)
+    assert (found["since"], found["measured"]["times"], found["expected"]) == ("naive", 6.0, whole)
+    later = walked(wb.interchange("Z/w", "Z/n"), FIRST, SECOND)
+    came = [timed(12.0), timed(8.0), between, timed(2.0)]
+    assert gained_by_place(later, came, TARGET)[3]["since"].startswith("interchange(")
 
 
 @pytest.mark.parametrize("before", [None, Measured("timed out")], ids=["not measured", "no time"])

@@ -36,13 +36,15 @@ class Timing(TypedDict):
 
 
 class Gained(TypedDict):
-    """How many times faster the steps of a line of the history make it than the line before: `expected` by the model,
-    or why that has nothing (`unmodelled`), and `measured`, where that line has a time too.
+    """How many times faster a line of the history is than the line before, or than the nearest before that has a time
+    (`since`, its last step): `expected` by the model, or why that has nothing (`unmodelled`), and `measured`, where
+    there is such a line.
     """
 
     expected: float | None
     unmodelled: str
     measured: Faster | None
+    since: str
 
 
 class MeasuredData(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from workbench.errors import WorkbenchError
@@ -22,7 +22,7 @@ UNKNOWN = "the model has no estimate of it"
 
 
 def gained_by_place(history: History, came: Sequence[Measured | None], target: Target) -> list[Gained | None]:
-    """For each moment that has a time what its steps were to gain over the moment before, and what they gained.
+    """For each moment that has a time what was to be gained since the last one before it that has, and what was.
 
     `came` is what was measured, by moment.  None for a moment without a time, and for the first of all.
     """
@@ -33,8 +33,21 @@ def _gained(history: History, place: int, came: Sequence[Measured | None], targe
     moment, own = history.moments[place], came[place]
     if moment.parent is None or not own:
         return None
-    expected, why = expected_gain(history.moments[moment.parent].schedule, moment.schedule, target)
-    return {"expected": expected, "unmodelled": why, "measured": faster_payload(own.over(came[moment.parent]))}
+    timed = next((at for at in _before(history, place) if came[at]), None)
+    since = moment.parent if timed is None else timed
+    before = history.moments[since].schedule
+    expected, why = expected_gain(before, moment.schedule, target)
+    return {
+        "expected": expected, "unmodelled": why, "measured": faster_payload(own.over(came[since])),
+        "since": "" if since == moment.parent else str(before.trace[-1]) if before.trace else "naive",
+    }  # fmt: skip
+
+
+def _before(history: History, place: int) -> Iterator[int]:
+    """The moments that led to one, the nearest first."""
+    while (parent := history.moments[place].parent) is not None:
+        place = parent
+        yield place
 
 
 def expected_gain(before: Schedule, after: Schedule, target: Target) -> tuple[float | None, str]:
