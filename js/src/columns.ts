@@ -81,11 +81,30 @@ export function choices(chosen: Chosen, tools: Tools | undefined, change: (now: 
 }
 
 const STOPS = 'WB_STOPS'; // by which somebody ends a kernel that takes long
+// `float C_r;`, `__shared__ float A_tile[1728];`: a name without a value.
+const BARE = /^\s*(?!return\b|goto\b)(?:__align__\(\d+\) |\w+ )+\**\w+(?:\[[^\]]*\])*;$/;
+// `const bool wb_wide = …;`, `(void)workspace;`: what is set up for all of a kernel, where no statement runs.
+const SET_UP = /^\s*(?:\(void\)\w+|(?:\w+ )+\**(?:\w+ )?\w+ = .*);$/;
 
-/** The lines of a function from its first loop or statement on, without what only asks whether it should stop. */
+const textOf = (line: Line): string => line.runs.map(([part]) => part).join('');
+
+/** Whether a line only names something, or asks whether to stop: nothing that one looks for in a loop nest. */
+function plumbing(line: Line): boolean {
+  const text = textOf(line);
+  return text.includes(STOPS) || BARE.test(text) || (!line.statements.length && SET_UP.test(text));
+}
+
+/** The lines of a function from its first loop or statement on, without plumbing. */
 export function computing({ lines, start }: Code): Line[] {
-  const text = (line: Line) => line.runs.map(([part]) => part).join('');
   const body = lines.slice(start);
   const first = body.findIndex((line) => line.statements.length > 0);
-  return body.slice(Math.max(0, first)).filter((line) => !text(line).includes(STOPS));
+  return body.slice(Math.max(0, first)).filter((line) => !plumbing(line));
+}
+
+/** Where the loops around some statements begin, by place among lines; the first line where none is of them. */
+export function beginning(lines: Line[], statements: string[]): number {
+  return Math.max(
+    0,
+    lines.findIndex((line) => line.statements.some((name) => statements.includes(name))),
+  );
 }

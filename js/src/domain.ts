@@ -69,6 +69,7 @@ export class DomainPane {
     this.replay.draw();
     const wide = (this.element.clientWidth || 540) - 22;
     const shown = this.chooser.chosen();
+    this.state.pictured = shown.flatMap(({ statements }) => statements.map((n) => this.state.data.domain.statements[n].name));
     const several = shown.length > 1;
     const talk = this.element.closest('.talk') !== null;
     this.stacked = several && !this.sideBySide(wide);

@@ -1,9 +1,9 @@
 // The history as Python, and every way that was taken.
 
 import { button, download, h } from './dom';
-import { at, cameOf } from './measuring';
+import { GAINED, at, cameOf, gainOf, shown, words } from './measuring';
 import { copyText, insertCell } from './scripts';
-import type { Kept } from './messages';
+import type { Kept, MeasuredData, Past } from './messages';
 import type { State } from './state';
 
 const DEEPEST = 12; // indents
@@ -15,6 +15,16 @@ export function newest(steps: string[], remarks: string[] = [], most = NEWEST): 
     .map((step, n): [number, string, string] => [n + 1, step, remarks[n] ?? ''])
     .slice(-most)
     .reverse();
+}
+
+/** What the steps of this way were to gain and gained, by the number of the step; of those with a time. */
+export function gains({ moments, place }: Past, { gained }: Partial<MeasuredData>): Map<number, string> {
+  const found = new Map<number, string>();
+  for (let at: number | null = place; at !== null; at = moments[at].parent) {
+    const gain = gained?.[at];
+    if (gain) found.set(moments[at].depth, words(gainOf(gain).filter(([, kind]) => !kind)));
+  }
+  return found;
 }
 
 export class HistoryPane {
@@ -51,12 +61,14 @@ export class HistoryPane {
   private last(): HTMLElement {
     const found = newest(this.state.past.steps, this.state.past.remarks);
     if (!found.length) return h('p', { class: 'last-step' }, 'no step was taken yet');
+    const gain = gains(this.state.past, this.state.measured);
     const line = ([nth, step, remark]: [number, string, string]) =>
       h(
         'p',
-        { class: 'last-step', title: [step, remark].filter(Boolean).join(': ') },
+        { class: 'last-step', title: [step, remark, gain.get(nth)].filter(Boolean).join(': ') },
         `step ${nth}: `,
         h('code', {}, step),
+        gain.has(nth) ? h('span', { class: 'gained', title: GAINED }, ` ${gain.get(nth)}`) : null,
         remark ? h('span', { class: 'remark' }, ` ${remark}`) : null,
       );
     return h('div', { class: 'last-steps', role: 'group', 'aria-label': 'the newest steps, the last first' }, ...found.map(line));
@@ -113,8 +125,10 @@ export class HistoryPane {
         button(`${nth === this.state.pinned?.place ? '⚑ ' : ''}${moment.text}`, () => void this.state.ask('go', { place: nth }), {
           class: 'moment',
           'aria-current': nth === place ? 'step' : undefined,
+          title: [moment.text, at(this.state.measured, nth)?.words].filter(Boolean).join(': '),
         }),
         this.time(nth),
+        this.gained(nth),
       );
     });
     return h(
@@ -135,9 +149,15 @@ export class HistoryPane {
     return h(
       'span',
       { class: `time${timing.seconds === null ? ' bad' : ''}`, title: timing.words },
-      h('b', {}, time),
-      ...factors.map((text) => h('span', { class: 'factor' }, text)),
+      h('b', {}, ...shown(time)),
+      ...factors.map((parts) => h('span', { class: 'factor' }, ...shown(parts))),
     );
+  }
+
+  /** What the model expected of the steps of a moment, beside what came of them. */
+  private gained(place: number): HTMLElement | null {
+    const gain = this.state.measured.gained?.[place];
+    return gain ? h('span', { class: 'gained', title: GAINED }, ...shown(gainOf(gain))) : null;
   }
 
   private all(): HTMLElement | null {
@@ -153,7 +173,9 @@ export class HistoryPane {
   private about(): HTMLElement | null {
     const { about, naive, numpy } = this.state.measured;
     if (!about) return null;
-    const beside = Object.entries({ naive, NumPy: numpy }).flatMap(([name, timing]) => (timing ? [`${name} ${cameOf(timing).time}`] : []));
+    const beside = Object.entries({ naive, NumPy: numpy }).flatMap(([name, timing]) =>
+      timing ? [`${name} ${words(cameOf(timing).time)}`] : [],
+    );
     const { hardware = '' } = at(this.state.measured, this.state.past.place) ?? {};
     return h('span', { class: 'note' }, [about, ...beside].join(' · '), hardware ? h('span', { class: 'hardware' }, hardware) : null);
   }

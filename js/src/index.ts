@@ -128,6 +128,7 @@ class Panel {
       this.title,
       this.sizes,
       this.measure.time,
+      this.measure.full,
       this.gone,
       h('span', { class: 'space' }),
       this.choice,
@@ -147,7 +148,7 @@ class Panel {
     this.root.append(this.room.grip);
     this.refusal.watch(this.root);
     state.onSay((text) => {
-      this.status.textContent = text;
+      this.status.textContent = this.status.title = text;
     });
     state.spread = () => this.deck.spread();
     state.onMenu((of, x, y, from) => void this.menu.open(of, x, y, from));
@@ -261,6 +262,7 @@ class Panel {
       stand,
       names.map((name) => ({ name, title: PANES[name][0], element: this.pane(name).element })),
     );
+    this.measure.fit();
     for (const pane of this.shown) pane.draw();
     focused();
     this.light();
@@ -276,7 +278,7 @@ class Panel {
     this.sizes.textContent = count
       ? `${numberOf(count, 'step')}, legal${remark ? `, the last: ${remark}` : ''}`
       : 'no steps yet: it runs in the order of its text';
-    this.sizes.title = this.sizes.textContent;
+    this.sizes.title = this.title.title = this.sizes.textContent;
     this.root.classList.toggle('previewing', state.compared !== null);
     this.refusal.draw();
     this.measure.draw();
@@ -404,6 +406,7 @@ class Panel {
   /** Times come one after another, and change nothing else. */
   private timed(): void {
     this.measure.draw();
+    this.measure.fit();
     const focused = held(this.root);
     for (const name of ['history', 'roofline']) {
       const pane = this.made.get(name);

@@ -73,11 +73,15 @@ export function moved(shares: Record<string, number>, ids: string[], pixels: num
   return { ...shares, [ids[nth]]: part, [ids[nth + 1]]: both - part };
 }
 
-/** Pixels of height: what is left below a panel's top where that is enough, else all that is seen at once. */
-export function fitted(seen: { top: number; bottom: number }, top: number): number {
+/**
+ * Pixels of height: all that is seen at once, where somebody brings a panel into view; else what is left below its top, where
+ * that is enough.
+ */
+export function fitted(seen: { top: number; bottom: number }, top: number, brought = false): number {
   const whole = seen.bottom - seen.top - 2 * GAP;
   const below = seen.bottom - Math.max(top, seen.top) - GAP;
-  const wanted = top >= seen.top && below >= Math.max(ENOUGH * whole, Math.min(ROOMY, whole)) ? Math.min(below, whole) : whole;
+  const enough = !brought && top >= seen.top && below >= Math.max(ENOUGH * whole, Math.min(ROOMY, whole));
+  const wanted = enough ? Math.min(below, whole) : whole;
   return Math.round(Math.max(LOWEST, Math.min(HIGHEST, wanted)));
 }
 

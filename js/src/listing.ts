@@ -6,7 +6,7 @@ import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@code
 import { atHome, look } from './cm';
 import { numberOf } from './counts';
 import { keepsLine } from './kept_colours';
-import { computing, tints } from './columns';
+import { beginning, computing, tints } from './columns';
 import type { Kept } from './kept_colours';
 import { button, download, h } from './dom';
 import { role } from './palette';
@@ -21,6 +21,9 @@ const active = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 const ENDINGS: Record<string, string> = { C: 'c', CUDA: 'cu', assembly: 's', PTX: 'ptx', SASS: 'sass' };
+const MARGIN = 3; // pixels above what stands first
+const LOOKS = 3; // at a text whose lines get their height when they are seen
+const TOP = { left: 0, top: 0 };
 const lit = Decoration.line({ class: 'active' });
 const KEPT = ['kept', 'kept first'].map((name) =>
   [0, 1, 2, 3, 4, 5].map((n) =>
@@ -53,7 +56,9 @@ export interface Looks {
 export class Listing {
   readonly element = h('div', { class: 'column' });
   private view: EditorView | null = null;
-  private whole = false;
+  private readonly unfolded = { talk: false, usual: false }; // a talk folds and scrolls by itself
+  private readonly places = { talk: TOP, usual: TOP };
+  private brought = ''; // the picture whose loops a talk was scrolled to
   private drawn: Code | null = null;
   private shown = '';
   private revealed = '{}'; // the selection that was last scrolled to
@@ -66,9 +71,17 @@ export class Listing {
   draw(code: Code, looks: Looks = { coloured: false, wrapped: false }): void {
     const alike = looks.coloured === this.looks.coloured && looks.wrapped === this.looks.wrapped && looks.talk === this.looks.talk;
     if (code === this.drawn && alike && !this.whole) return this.scroll();
+    if (code !== this.drawn || !looks.talk) this.brought = '';
     this.drawn = code;
     this.looks = looks;
     this.fill(code);
+  }
+
+  private get layout(): 'talk' | 'usual' {
+    return this.looks.talk ? 'talk' : 'usual';
+  }
+  private get whole(): boolean {
+    return this.unfolded[this.layout];
   }
   private looks: Looks = { coloured: false, wrapped: false };
   /** What may be chosen above the text; where that is short it stands in the heading. */
@@ -83,7 +96,7 @@ export class Listing {
         ? button(
             this.whole ? `▾ only ${what}` : `▸ ${numberOf(folded, 'line')} ${this.looks.talk ? 'around' : 'before'} ${what}`,
             () => {
-              this.whole = !this.whole;
+              this.unfolded[this.layout] = !this.whole;
               this.fill(code);
               this.light();
             },
@@ -108,7 +121,7 @@ export class Listing {
     this.element.replaceChildren(...above, this.view.dom);
     const { scrollDOM } = this.view;
     scrollDOM.addEventListener('scroll', () => {
-      if (scrollDOM.isConnected) this.place = { left: scrollDOM.scrollLeft, top: scrollDOM.scrollTop };
+      if (scrollDOM.isConnected) this.places[this.layout] = { left: scrollDOM.scrollLeft, top: scrollDOM.scrollTop };
     });
     this.scroll();
   }
@@ -126,10 +139,29 @@ export class Listing {
 
   /** Another text of the same kernel: one reads on where one was. */
   private scroll(): void {
-    const { view, place } = this;
+    const { view } = this;
+    const place = this.places[this.layout];
     if (view && (place.left || place.top)) view.requestMeasure({ read: () => undefined, write: () => view.scrollDOM.scrollTo(place) });
   }
-  private place = { left: 0, top: 0 };
+
+  /** In a talk the loops of what the picture shows stand first, unless somebody is at the text. */
+  private bring(): void {
+    const { view, drawn } = this;
+    const { pictured } = this.state;
+    if (!view || !drawn || !this.looks.talk || this.whole || this.brought === pictured.join()) return;
+    this.brought = pictured.join();
+    if (this.element.matches(':hover')) return;
+    const { from } = view.state.doc.line(beginning(this.lines(drawn), pictured) + 1);
+    const again = (left: number) =>
+      view.requestMeasure({
+        read: () => blockAt(view, from).top,
+        write: (top) => {
+          view.scrollDOM.scrollTo({ left: 0, top: Math.max(0, top - MARGIN) });
+          if (left > 1) requestAnimationFrame(() => view === this.view && again(left - 1)); // its lines have their height only now
+        },
+      });
+    again(LOOKS);
+  }
 
   private saving(code: Code): HTMLElement {
     const name = `${this.state.model.get('title')}.${ENDINGS[code.language] ?? 'txt'}`;
@@ -255,6 +287,7 @@ export class Listing {
     if (!this.view || !this.drawn) return;
     const { view } = this;
     atHome(view);
+    this.bring();
     const ranges: Range<Decoration>[] = [];
     const lines = this.lines(this.drawn);
     const chosen = new Set(this.litLines(lines));
@@ -280,15 +313,26 @@ export class Listing {
   /** A line that was selected elsewhere is scrolled to, within the pane. */
   private reveal(at: number): void {
     const { scrollDOM } = this.view!;
-    const block = this.view!.lineBlockAt(at);
-    if (block.top < scrollDOM.scrollTop || block.bottom > scrollDOM.scrollTop + scrollDOM.clientHeight)
-      scrollDOM.scrollTop = Math.max(0, block.top - scrollDOM.clientHeight / 3);
+    const { top, bottom } = blockAt(this.view!, at);
+    if (top < scrollDOM.scrollTop || bottom > scrollDOM.scrollTop + scrollDOM.clientHeight)
+      scrollDOM.scrollTop = Math.max(0, top - scrollDOM.clientHeight / 3);
   }
 
   close(): void {
     this.view?.destroy();
     this.view = null;
   }
+}
+
+/** Where a line stands in its text, in the pixels that the text is scrolled by: of one that is far away, about where. */
+function blockAt(view: EditorView, at: number): { top: number; bottom: number } {
+  const { scrollDOM } = view;
+  const box = scrollDOM.getBoundingClientRect();
+  const larger = box.height / scrollDOM.offsetHeight || 1; // in a talk
+  const block = view.lineBlockAt(at);
+  const seen = view.coordsAtPos(at);
+  const top = seen ? scrollDOM.scrollTop + (seen.top - box.top) / larger : block.top / larger;
+  return { top, bottom: top + block.height / larger };
 }
 
 /** What steps call a loop that a line begins. */

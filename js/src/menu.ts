@@ -11,10 +11,13 @@ const NOTICED = 0.015;
 /** What a step has to gain to be worth a beginning: less is within what the model knows. */
 export const WORTH = 0.05;
 
-/** `3.2×`, where a step is expected to change anything that two digits show. */
+/** `3.2×`: as many digits as a model may be right by. */
+export const rounded = (gain: number): string => `${gain >= 10 ? gain.toFixed(0) : gain.toPrecision(gain < 0.1 ? 1 : 2)}×`;
+
+/** The same where a step is expected to change anything that two digits show. */
 export function gained(gain: number): string {
-  const text = gain >= 10 ? gain.toFixed(0) : gain.toPrecision(gain < 0.1 ? 1 : 2);
-  return Math.abs(gain - 1) < NOTICED || Number(text) === 1 ? '' : `${text}×`;
+  const text = rounded(gain);
+  return Math.abs(gain - 1) < NOTICED || parseFloat(text) === 1 ? '' : text;
 }
 
 /** Why a step stands where it does, in one line. */

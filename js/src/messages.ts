@@ -556,12 +556,24 @@ export interface Timing {
   hardware: string; // what the processor counted, or why it did not
 }
 
-/** By the places of the history; `doing` is empty while nothing is measured. */
+/** How many times faster a line of the history is than the line before, or than the nearest before that has a time
+    (`since`, its last step): `expected` by the model, or why that has nothing (`unmodelled`), and `measured`, where
+    there is such a line. */
+export interface Gained {
+  expected: number | null;
+  unmodelled: string;
+  measured: Faster | null;
+  since: string;
+}
+
+/** By the places of the history, `gained` where a time and a line before are; `doing` is empty while nothing is
+    measured. */
 export interface MeasuredData {
   about: string;
   doing: string;
   busy: number[];
   moments: (Timing | null)[];
+  gained: (Gained | null)[];
   naive: Timing | null;
   numpy: Timing | null;
   said: string;

@@ -5,6 +5,7 @@ import { fitted } from './layout';
 
 const KEYS: Record<string, number> = { ArrowUp: -24, ArrowDown: 24 };
 const LOWEST = 300;
+const SCROLLED = '.jp-Notebook'; // where the extension scrolls to the panel of a cell that was run
 const AROUND = 80; // pixels of margins between a panel and what grows with it
 
 /** What is seen of an element, from the top of the window. */
@@ -62,7 +63,7 @@ export class Room {
     this.height = height;
     const { root } = this;
     if (this.full) return root.style.setProperty('--panel-height', '100vh');
-    const room = height ?? fitted(windowOf(root), root.getBoundingClientRect().top);
+    const room = height ?? fitted(windowOf(root), root.getBoundingClientRect().top, root.closest(SCROLLED) !== null);
     root.style.setProperty('--panel-height', `${room}px`);
   }
 

@@ -74,6 +74,7 @@ export class State {
   machine: Machine;
   pinned: Pinned | null = null;
   pointed = ''; // the nest that the mouse was last over
+  pictured: string[] = []; // the statements of the pictures that are drawn
   worked = ''; // the statement of the last step that was made by hand
   private compare: () => void = () => undefined;
   private asked = new Set<string>();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TINTS, computing, doubled, keyOf, tints, toggled, usual } from '../src/columns';
+import { TINTS, beginning, computing, doubled, keyOf, tints, toggled, usual } from '../src/columns';
 import type { Line } from '../src/messages';
 import { code } from './programs';
 
@@ -61,4 +61,31 @@ test('in a talk a text begins at its first loop, without declarations and withou
     [1],
     'what has no loop is whole',
   );
+});
+
+test('names without a value, and what is set up where no statement runs, are left out of a talk; whatever computes stays', () => {
+  const text = code([
+    ['const int64_t m = blockIdx.x;', ['A'], 'm'],
+    ['A[m] = 0;', ['A']],
+    ['}', []],
+    ['extern "C" __global__ void second(float *B)', []],
+    ['{', []],
+    ['    __shared__ __align__(16) float B_tile[1728];', []],
+    ['    const bool wb_wide = (uint64_t)B % 16 == 0;', []],
+    ['    (void)workspace;', []],
+    ['    float B_own[4][2];', ['B']],
+    ['    const int64_t x = threadIdx.x;', ['B'], 'x'],
+    ['    B_own[0] = 1.0f;', ['B']],
+    ['    wb_copies_commit();', []],
+    ['    return 0;', []],
+    ['}', []],
+  ]);
+  const kept = computing(text);
+  assert.deepEqual(
+    kept.map(({ number }) => number),
+    [1, 2, 3, 4, 5, 10, 11, 12, 13, 14],
+  );
+  assert.equal(beginning(kept, ['B']), 5);
+  assert.equal(beginning(kept, ['A', 'B']), 0);
+  assert.equal(beginning(kept, ['not in this text']), 0);
 });

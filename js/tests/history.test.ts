@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newest } from '../src/history';
+import { gains, newest } from '../src/history';
+import type { Gained, Past } from '../src/messages';
 
 test('the newest steps stand first, each with its number', () => {
   assert.deepEqual(newest([]), []);
@@ -15,4 +16,14 @@ test('the newest steps stand first, each with its number', () => {
   );
   assert.equal(told[0][1], 'f');
   assert.deepEqual(newest(['a', 'b'], ['', 'sums in another order'])[0], [2, 'b', 'sums in another order']);
+});
+
+test('what a step was to gain stands beside it, on the way that is shown and where its line has a time', () => {
+  const gain = (expected: number): Gained => ({ expected, unmodelled: '', measured: null, since: '' });
+  const moment = (parent: number | null, depth: number) => ({ text: '', parent, depth });
+  const moments = [moment(null, 0), moment(0, 1), moment(1, 3), moment(0, 1)];
+  const past: Past = { script: '', steps: ['a', 'b', 'c'], remarks: [], place: 2, undo: true, redo: false, moments };
+  const told = gains(past, { gained: [null, null, gain(2), gain(7)] });
+  assert.deepEqual([...told], [[3, 'expected 2.0×, the line before is not measured']]);
+  assert.equal(gains(past, {}).size, 0);
 });

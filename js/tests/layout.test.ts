@@ -49,6 +49,12 @@ test('a panel takes what is left below its top where that is enough, else all th
   assert.equal(fitted({ top: 0, bottom: 200 }, 0), 420);
 });
 
+test('a panel that is brought into view takes all that is seen, up to where pictures gain nothing any more', () => {
+  const seen = { top: 100, bottom: 900 };
+  for (const top of [100, 150, 700, -300]) assert.equal(fitted(seen, top, true), 800 - 28);
+  assert.equal(fitted({ top: 0, bottom: 2100 }, 200, true), 1200);
+});
+
 test('a talk has two panes: those chosen last, else picture and code, else the first', () => {
   assert.deepEqual(pair(FIVE, []), ['domain', 'code']);
   assert.deepEqual(pair(FIVE, ['tree', 'code']), ['code', 'tree']);

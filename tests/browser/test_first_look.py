@@ -26,6 +26,12 @@ UNSEEN = """(() => { const scrolling = document.querySelector('.jp-Notebook .jp-
         return b.width < 40 || b.height < 18 || b.top < room.top - 1 || b.bottom > room.bottom + 1
             || b.left < room.left || b.right > room.right + 1 }) })()"""
 LEFT = "document.querySelector('#jp-left-stack')?.getClientRects().length > 0"
+# Pixels of what the notebook shows at once, of which none is seen beside the panel but its margins.
+LEFT_OVER = """(() => { const room = document.querySelector('.jp-Notebook .jp-WindowedPanel-outer').clientHeight;
+    return Math.min(room, 1200 + 28) - document.querySelector('.jp-Notebook .wbp').offsetHeight })()"""
+WHERE = """[...document.querySelectorAll('.jp-Notebook .wbp :is(div.head, .slot, .foot)')].map((e) => {
+    const [b, all] = [e, e.closest('.wbp')].map((one) => one.getBoundingClientRect());
+    return [e.dataset.slot ?? e.className, Math.round(b.top - all.top), Math.round(b.height)].join(' ') }).join()"""
 SCROLLED = "document.querySelector('.jp-Notebook .jp-WindowedPanel-outer').scrollTop"
 
 
@@ -46,7 +52,13 @@ def test_the_first_look_after_shift_and_enter_shows_all_of_the_panel(size, lab, 
         browser.until(f"window.notebook.content.widgets[{nth}].model.executionCount")
     page.panel()
     browser.until(f"{UNSEEN % PARTS}.length === 0", 30)
+    assert browser.run(LEFT_OVER) <= 30, "it takes the height that is seen"
     keep_window(f"first_look_{size[0]}")
+    where = browser.run(WHERE)
+    browser.run(f"({SCROLLED} += 40, 0)")
+    page.ask("panel.apply(wb.parallelize('W/b'))")
+    browser.until("document.querySelector('.wbp').dataset.place === '1'")
+    assert browser.run(WHERE) == where, "a scroll and a step move nothing in it"
     page.command("docmanager:save")
 
 

@@ -72,6 +72,10 @@ def test_every_schedule_of_the_history_gets_its_time_and_keeps_it(gated):
         assert factor["lower"] <= factor["times"] <= factor["upper"]
         assert factor["threads"] >= 1
     assert naive["naive"] is None, "it is compared with itself"
+    assert gated.measured["gained"][0] is None
+    gained = gated.measured["gained"][1]
+    assert gained["measured"] == told["naive"], "the line before is the naive one"
+    assert gained["expected"] > 0
     gated.undo()
     gated.redo()
     assert gated.measured["moments"][1] == told

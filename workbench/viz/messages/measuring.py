@@ -35,13 +35,28 @@ class Timing(TypedDict):
     hardware: str  # what the processor counted, or why it did not
 
 
+class Gained(TypedDict):
+    """How many times faster a line of the history is than the line before, or than the nearest before that has a time
+    (`since`, its last step): `expected` by the model, or why that has nothing (`unmodelled`), and `measured`, where
+    there is such a line.
+    """
+
+    expected: float | None
+    unmodelled: str
+    measured: Faster | None
+    since: str
+
+
 class MeasuredData(TypedDict):
-    """By the places of the history; `doing` is empty while nothing is measured."""
+    """By the places of the history, `gained` where a time and a line before are; `doing` is empty while nothing is
+    measured.
+    """
 
     about: str
     doing: str
     busy: list[int]
     moments: list[Timing | None]
+    gained: list[Gained | None]
     naive: Timing | None
     numpy: Timing | None
     said: str

@@ -80,6 +80,13 @@ class Gain:
     reasons: tuple[str, ...] = ()
 
 
+def unmodelled(now: Estimate | None) -> str:
+    """Why no gain is known of what was estimated, or could not be; empty where the model has looked."""
+    if now is None:
+        return "gains are not modelled: the open sizes could not be assumed"
+    return "gains on a GPU are not modelled" if now.on_gpu else ""
+
+
 def gain(now: Estimate | None, base: Schedule | None, step: Transform) -> Gain:
     """What a step gains over what is estimated now; `base` is the schedule with sizes that are numbers."""
     if now is None or base is None:

@@ -14,7 +14,7 @@ from workbench.target import Target
 from workbench.viz.messages.stepping import BlockSizes, Choice, MenuData
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.choosing.candidates import Blocks, blocks, candidates, chosen
-from workbench.viz.panels.choosing.gains import Gain, estimate, gain
+from workbench.viz.panels.choosing.gains import Gain, estimate, gain, unmodelled
 from workbench.viz.panels.choosing.remarks import remarks
 
 if TYPE_CHECKING:
@@ -81,9 +81,7 @@ class Menu:
     @property
     def unmodelled(self) -> str:
         """Why no step's gain is known; empty where a model has looked."""
-        if self._now is None:
-            return "gains are not modelled: the open sizes could not be assumed"
-        return "gains on a GPU are not modelled" if self._now.on_gpu else ""
+        return unmodelled(self._now)
 
     @property
     def ranked(self) -> list[Ranked]:

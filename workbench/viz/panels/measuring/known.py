@@ -58,14 +58,14 @@ class Known:
         keys = [key for key in self._schedules if key == key_of(key[0], target)]
         return {key[0]: came for key in keys if (came := self.of(key)) is not None}
 
-    def by_place(self, history: History, target: Target) -> list[Timing | None]:
-        """What came of each moment of a history, for the front end."""
-        return [_told(self.of(key_of(m.schedule, target))) for m in history.moments]
+    def by_place(self, history: History, target: Target) -> list[Measured | None]:
+        """What came of each moment of a history."""
+        return [self.of(key_of(m.schedule, target)) for m in history.moments]
 
     def beside(self, history: History, target: Target) -> tuple[Timing | None, Timing | None]:
         """The naive schedule and NumPy."""
         naive = self.of(key_of(history.schedule.start, target))
-        return _told(naive), _told(self._numpy.get(history.schedule.original))
+        return told(naive), told(self._numpy.get(history.schedule.original))
 
 
 def places(history: History, target: Target, keys: Collection[Key]) -> list[int]:
@@ -74,5 +74,6 @@ def places(history: History, target: Target, keys: Collection[Key]) -> list[int]
     return [place for place, key in enumerate(own) if key in keys]
 
 
-def _told(came: Measured | None) -> Timing | None:
+def told(came: Measured | None) -> Timing | None:
+    """The same for the front end."""
     return None if came is None else timing_payload(came)

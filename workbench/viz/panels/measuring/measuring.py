@@ -19,7 +19,8 @@ from workbench.viz.messages.measuring import MeasuredData
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.history import History
 from workbench.viz.panels.measuring.bench import NO_GPU, Bench, has_gpu, wants_gpu
-from workbench.viz.panels.measuring.known import Key, Known, key_of, places
+from workbench.viz.panels.measuring.gained import gained_by_place
+from workbench.viz.panels.measuring.known import Key, Known, key_of, places, told
 from workbench.viz.panels.measuring.measured import Measured, came_of, hardware_words, said_of
 
 if TYPE_CHECKING:
@@ -137,11 +138,13 @@ class Measuring:
         with self._changed:
             naive, numpy = self._known.beside(history, target)
             busy = {job.key for job in self._jobs() if not job.warm}
-            return {
-                "about": self._about, "doing": self._doing, "said": self._said,
-                "busy": places(history, target, busy),
-                "moments": self._known.by_place(history, target), "naive": naive, "numpy": numpy,
-            }  # fmt: skip
+            about, doing, said = self._about, self._doing, self._said
+            came = self._known.by_place(history, target)
+        return {
+            "about": about, "doing": doing, "said": said, "busy": places(history, target, busy),
+            "moments": [told(one) for one in came], "gained": gained_by_place(history, came, target),
+            "naive": naive, "numpy": numpy,
+        }  # fmt: skip
 
     def _tell(self) -> None:
         panel = self._panel()
