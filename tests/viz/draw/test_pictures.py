@@ -264,7 +264,7 @@ HOSTILE = "</pre><script>alert(1)</script>\"'&<img src=x onerror=y>\x00\x1b"
 
 
 def test_documentation_is_escaped():
-    picture = viz.formula(replace(wb.ops.matmul, doc=HOSTILE, text=f"def f {HOSTILE}"))
+    picture = viz.formula(replace(wb.ops.matmul, generic=(), doc=HOSTILE, text=f"def f {HOSTILE}"))
     assert "<script" not in picture.html
     assert "<img" not in picture.html
     assert "&lt;script&gt;" in picture.html
