@@ -12,6 +12,16 @@ import torch
 from torch import Tensor, nn
 
 from bench.networks.convolutional import Bottleneck, MobileNet, ResidualBlock, ResNet, UNet
+from bench.networks.mixed import (
+    Classifier,
+    Denoiser,
+    Detector,
+    Listener,
+    MobileTransformer,
+    Products,
+    Recogniser,
+    StemmedTransformer,
+)
 from bench.networks.sequences import Tagger, WaveNet
 from bench.networks.transformers import Bert, MixtureOfExperts, PreNormLayer, VisionTransformer
 
@@ -67,6 +77,19 @@ SMALL: dict[str, Network] = {
     "wavenet": Network(lambda: WaveNet(8, 12, 6, 2, 1), (1, 1, 19)),
 }
 """The same ten, so small that a test builds them."""
+
+
+MIXED: dict[str, Network] = {
+    "convolutional stem": Network(lambda: StemmedTransformer((24, 48, 96, 192), 3, 3, 100), (1, 3, 112, 112)),
+    "recogniser": Network(lambda: Recogniser(32, 64, 37), (1, 1, 32, 128)),
+    "products": Network(lambda: Products(WORDS, 16, 32, 512), (64, 16), WORDS),
+    "detector": Network(lambda: Detector(16, 10, 20), (1, 3, 128, 128)),
+    "denoiser": Network(lambda: Denoiser(32, 4), (1, 3, 32, 32)),
+    "mobile transformer": Network(lambda: MobileTransformer(16, 96, 4, 2, 100), (1, 3, 128, 128)),
+    "listener": Network(lambda: Listener(40, 32, 144, 4, 2, 32), (1, 1, 160, 40)),
+    "classifier": Network(lambda: Classifier(32, 64, 6, 10), (1, 1, 1024)),
+}
+"""Networks of parts of different kinds, chosen before any was measured: `bench.engines` divides them."""
 
 
 def prepared(of: Network) -> tuple[nn.Module, Tensor]:
