@@ -13,14 +13,98 @@ from bench.networks.sequences import WaveNet
 from bench.networks.transformers import Attention, PreNormLayer, two_layers
 
 
+def plain_stem(channels: tuple[int, ...]) -> nn.Module:
+    """Convolutions, each of which halves the picture."""
+    pairs = zip((3, *channels), channels, strict=False)
+    return nn.Sequential(*(nn.Sequential(convolution(i, o, 3, 2), nn.ReLU()) for i, o in pairs))
+
+
+class GroupedBottleneck(nn.Module):
+    """A window over groups of 16 channels between products, around a short cut (RegNetX: Radosavovic et al., 2020)."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        window = convolution(outputs, outputs, 3, stride, outputs // 16)
+        self.layers = nn.Sequential(
+            convolution(inputs, outputs, 1), nn.ReLU(), window, nn.ReLU(), convolution(outputs, outputs, 1)
+        )
+        self.shortcut = nn.Identity() if stride == 1 else convolution(inputs, outputs, 1, stride)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(self.shortcut(x) + self.layers(x))
+
+
+def grouped_trunk(stages: tuple[tuple[int, int], ...]) -> nn.Module:
+    """A stem, then stages of so many channels and blocks, each of which halves the picture."""
+    blocks, inputs = [], 32
+    for channels, count in stages:
+        blocks += [GroupedBottleneck(inputs if not n else channels, channels, 1 if n else 2) for n in range(count)]
+        inputs = channels
+    return nn.Sequential(convolution(3, 32, 3, 2), nn.ReLU(), *blocks)
+
+
+class Poser(nn.Module):
+    """(B, 3, H, W) pictures to maps of joints: a trunk, then transposed convolutions (Xiao, Wu and Wei, 2018)."""
+
+    def __init__(self, stages: tuple[tuple[int, int], ...], channels: int, joints: int) -> None:
+        super().__init__()
+        c, up = channels, []
+        for inputs in (stages[-1][0], c, c):
+            up += [nn.ConvTranspose2d(inputs, c, 4, 2, 1, bias=False), nn.BatchNorm2d(c), nn.ReLU()]
+        self.layers = nn.Sequential(grouped_trunk(stages), *up, nn.Conv2d(c, joints, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layers(x)
+
+
+class Segmenter(nn.Module):
+    """(B, 3, H, W) pictures to maps of half the size: a U-Net whose way down is a trunk of groups."""
+
+    def __init__(self, stages: tuple[tuple[int, int], ...], classes: int) -> None:
+        super().__init__()
+        self.down, ups, inputs = nn.ModuleList([grouped_trunk(())]), [], 32
+        for channels, count in stages:
+            pairs = [(inputs if not n else channels, 1 if n else 2) for n in range(count)]
+            self.down.append(nn.Sequential(*(GroupedBottleneck(i, channels, stride) for i, stride in pairs)))
+            ups.append((channels + inputs, inputs))
+            inputs = channels
+        self.up = nn.ModuleList([nn.Sequential(convolution(i, o, 3), nn.ReLU()) for i, o in reversed(ups)])
+        self.last = nn.Conv2d(32, classes, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        across = []
+        for part in self.down:
+            x = part(x)
+            across.append(x)
+        x = across.pop()
+        for part in self.up:
+            x = part(torch.cat([F.interpolate(x, scale_factor=2), across.pop()], 1))
+        return self.last(x)
+
+
+class AnchorFreeDetector(nn.Module):
+    """(B, 3, H, W) pictures to classes, boxes and centredness of every place (FCOS: Tian et al., 2019)."""
+
+    def __init__(self, stages: tuple[tuple[int, int], ...], channels: int, classes: int) -> None:
+        super().__init__()
+        c = channels
+        self.trunk, self.into = grouped_trunk(stages), nn.Conv2d(stages[-1][0], c, 1)
+        layers = [(nn.Conv2d(c, c, 3, padding=1), nn.GroupNorm(c // 8, c), nn.ReLU()) for _ in range(8)]
+        ways = [[each for three in some for each in three] for some in (layers[:4], layers[4:])]
+        self.classes = nn.Sequential(*ways[0], nn.Conv2d(c, classes, 3, padding=1))
+        self.boxes = nn.Sequential(*ways[1], nn.Conv2d(c, 5, 3, padding=1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        features = self.into(self.trunk(x))
+        return torch.cat([torch.sigmoid(self.classes(features)), self.boxes(features).exp()], 1)
+
+
 class StemmedTransformer(nn.Module):
     """(B, 3, H, H) pictures to classes: convolutions make the patches of a transformer (Xiao et al., 2021)."""
 
-    def __init__(self, channels: tuple[int, ...], heads: int, layers: int, classes: int) -> None:
+    def __init__(self, stem: nn.Module, width: int, heads: int, layers: int, classes: int) -> None:
         super().__init__()
-        pairs = zip((3, *channels), channels, strict=False)
-        self.stem = nn.Sequential(*(nn.Sequential(convolution(i, o, 3, 2), nn.ReLU()) for i, o in pairs))
-        width = channels[-1]
+        self.stem = stem
         self.layers = nn.Sequential(*(PreNormLayer(width, heads) for _ in range(layers)), nn.LayerNorm(width))
         self.head = nn.Linear(width, classes)
 
