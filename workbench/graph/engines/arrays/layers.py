@@ -112,27 +112,31 @@ def is_reshape(site: Site) -> bool:
     op = site.operator
     (first, *others), statement = op.body, next(op.statements())
     plain = first is statement and statement.reduction is None and statement.condition is None
-    count = prod(map(int, site.results[0].shape))
-    if others or not plain or not isinstance(read := statement.values[0], Read) or not 0 < count <= MOST_CELLS:
+    if others or not plain or len(site.arguments) != 1 or not isinstance(read := statement.values[0], Read):
         return False
+    given, made = (tuple(map(int, each.shape)) for each in (site.arguments[0], site.results[0]))
     target = _indices(statement.targets[0].subscripts)
-    if len(site.arguments) != 1 or target is None or prod(map(int, site.arguments[0].shape)) != count:
+    if target is None or not 0 < prod(given) == prod(made) <= MOST_CELLS or not all(map(is_exact, read.subscripts)):
         return False
     try:
         sizes = sizes_of(site)
         lengths = lengths_of(statement, sizes)
     except EngineError:
         return False
-    if tuple(map(lengths.get, target)) != site.results[0].shape or not all(map(is_exact, read.subscripts)):
-        return False
-    grid = dict(zip(target, np.ix_(*(np.arange(lengths[each]) for each in target)), strict=True))
+    walked = dict(zip(target, made, strict=True))
+    return tuple(map(lengths.get, target)) == made and _reads_in_order(read, sizes, walked, given)
+
+
+def _reads_in_order(read: Read, sizes: dict[str, int], lengths: dict[str, int], shape: tuple[int, ...]) -> bool:
+    """Whether a read walks through an array of this shape as its indices walk."""
+    grid = dict(zip(lengths, np.ix_(*(np.arange(n) for n in lengths.values())), strict=True))
     place: Any = 0
-    for subscript, extent in zip(read.subscripts, site.arguments[0].shape, strict=True):
+    for subscript, extent in zip(read.subscripts, shape, strict=True):
         at = exact(subscript, {**sizes, **grid})
-        if np.min(at) < 0 or np.max(at) >= int(extent):
+        if np.min(at) < 0 or np.max(at) >= extent:
             return False
-        place = place * int(extent) + at
-    return bool((np.broadcast_to(place, site.results[0].shape).reshape(-1) == np.arange(count)).all())
+        place = place * extent + at
+    return bool((np.broadcast_to(place, tuple(lengths.values())).reshape(-1) == np.arange(prod(shape))).all())
 
 
 def product_of(site: Site) -> Product | None:
