@@ -16,6 +16,7 @@ import statistics
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -26,10 +27,11 @@ import workbench as wb
 ENGINES = "torch,onnxruntime,workbench"
 ROUNDS, CALLS, MOST_SECONDS = 200, 4, 12.0
 FEWEST_ROUNDS = 25
+SECONDS_TO_COMPILE = 600.0
 
 
 def models() -> dict[str, tuple[Any, tuple[int, ...]]]:
-    """Name → module of PyTorch and the shape of its input."""
+    """Name → module of PyTorch and the shape of its input: eight whose parts are of one kind."""
     import torch
     from torch import nn
 
@@ -84,12 +86,37 @@ def models() -> dict[str, tuple[Any, tuple[int, ...]]]:
     }  # fmt: skip
 
 
+def chosen(names: list[str]) -> Iterator[tuple[str, Any, Any]]:
+    """Name, module and input: those whose parts are of one kind, then those of `bench.networks.mixed`."""
+    import torch
+
+    from bench.networks import MIXED, prepared
+
+    for name, (module, shape) in models().items():
+        if not names or name in names:
+            yield name, module.eval(), torch.randn(shape)
+    for name, network in MIXED.items():
+        if not names or name in names:
+            yield name, *prepared(network)
+
+
+def taken_over(module: Any, example: Any) -> wb.Model:
+    """The model that all divide: what is known is folded, normalisations are in the weights, nothing is there twice."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = wb.from_torch(module, example)
+    passes = wb.passes
+    model = model | passes.to_graph_form() | passes.fold_constants() | passes.simplify_inference()
+    return model | passes.common_subexpressions() | passes.dead_code()
+
+
 def divisions(model: wb.Model, engines: list[str], host: str) -> dict[str, Any]:
     """Name → partition: by cost, all on the host, the rules with all engines, and with each alone."""
-    found = {"cost": wb.partition(model, engines, host=host, keep=False)}
+    options: Any = {"host": host, "keep": False, "timeout_seconds": SECONDS_TO_COMPILE}
+    found = {"cost": wb.partition(model, engines, **options)}
     others = {"host": [], "rules": engines, **{f"rules, {each}": [each] for each in engines}}
     for name, of in others.items():
-        found[name] = wb.partition(model, of, by="rules", host=host, keep=False)
+        found[name] = wb.partition(model, of, by="rules", **options)
     return found
 
 
@@ -122,36 +149,38 @@ def against_best(times: dict[str, list[float]]) -> tuple[str, float]:
     return best, statistics.median(ours / theirs for ours, theirs in zip(times["cost"], times[best], strict=True))
 
 
+def measured(name: str, module: Any, example: Any, given: argparse.Namespace) -> str:
+    """The row of a model."""
+    import torch
+
+    x, start = example.numpy(), time.perf_counter()
+    partitions = divisions(taken_over(module, example), given.engines.split(","), given.host)
+    took = time.perf_counter() - start
+    with torch.no_grad():
+        wanted = module(example).numpy()
+    np.testing.assert_allclose(partitions["cost"].evaluate(x), wanted, rtol=1e-3, atol=1e-3 * np.abs(wanted).max())
+    times = timed(partitions, x)
+    best, ratio = against_best(times)
+    parts = " ".join(f"{each.engine.name}:{len(each.calls)}" for each in partitions["cost"].regions.values())
+    row = ", ".join(f"{each} {statistics.median(seconds) * 1e6:.1f} us" for each, seconds in times.items())
+    divided = f"{parts or 'all on the host'}; divided in {took:.0f} s"
+    return f"{name}: {ratio:.3f} of the best other, {best} ({row}); {divided}"
+
+
 def main(arguments: list[str]) -> None:
     """Print a row for each model."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--engines", default=ENGINES)
     parser.add_argument("--host", default="kernels")
+    parser.add_argument("--cache", help="a folder that stays, with kernels, and costs of divisions measured before")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args(arguments)
     import torch
 
     torch.set_num_threads(1)
-    for name, (module, shape) in models().items():
-        if given.names and name not in given.names:
-            continue
-        example = torch.randn(shape)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = wb.from_torch(module.eval(), example)
-        start = time.perf_counter()
-        with TemporaryDirectory(prefix="workbench-bench-") as folder, wb.settings(cache=folder):
-            partitions = divisions(model, given.engines.split(","), given.host)
-        took = time.perf_counter() - start
-        with torch.no_grad():
-            wanted = module(example).numpy()
-        np.testing.assert_allclose(partitions["cost"].evaluate(example.numpy()), wanted, rtol=1e-3, atol=1e-4)
-        times = timed(partitions, example.numpy())
-        best, ratio = against_best(times)
-        chosen = " ".join(f"{r.engine.name}:{len(r.calls)}" for r in partitions["cost"].regions.values())
-        row = ", ".join(f"{each} {statistics.median(seconds) * 1e6:.1f} us" for each, seconds in times.items())
-        divided = f"{chosen or 'all on the host'}; divided in {took:.0f} s"
-        print(f"{name}: {ratio:.3f} of the best other, {best} ({row}); {divided}", flush=True)
+    for name, module, example in chosen(given.names):
+        with TemporaryDirectory(prefix="workbench-bench-") as folder, wb.settings(cache=given.cache or folder):
+            print(measured(name, module, example, given), flush=True)
 
 
 if __name__ == "__main__":

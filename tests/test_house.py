@@ -30,6 +30,7 @@ FOR_FRAMEWORKS = {
     "workbench.export.pytorch.": ("torch",), "workbench.export.stable.companion": ("torch",),
     "workbench.export.xla.": ("jax",), "workbench.export.ort.": ("onnx", "onnxscript"),
     "workbench.export.engines.torch_engine": ("torch",), "workbench.export.engines.gpu_engines": ("torch",),
+    "workbench.export.engines.torch_layers": ("torch",), "workbench.export.engines.onnx_layers": ("onnx",),
     "workbench.export.engines.onnxruntime_engine": ("onnx", "onnxruntime"),
     "workbench.graph.importing.onnx_nodes.graphs": ("onnx",),
     "workbench.graph.importing.torch_nodes.graphs": ("torch",),

@@ -62,7 +62,7 @@ WITHIN = {
     " running.profiling.watches running engines.sites engines.subgraphs engines.same_definition engines.patterns"
     " engines.engine_records engines.regions.blocks engines.regions.taking engines.regions.by_rules"
     " engines.regions.outlining engines.kept_engines engines.trials engines.region_calls engines.regions.measuring"
-    " engines.regions.contests engines.regions.by_cost engines.partitions engines.partitioning"
+    " engines.regions.contests engines.regions.segments engines.regions.by_cost engines.partitions engines.partitioning"
     " engines.saving_partitions engines.arrays engines.known engines partition_by_argument",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " views.values notebook panels.domain panels",

@@ -12,6 +12,21 @@ import torch
 from torch import Tensor, nn
 
 from bench.networks.convolutional import Bottleneck, MobileNet, ResidualBlock, ResNet, UNet
+from bench.networks.mixed import (
+    AnchorFreeDetector,
+    Classifier,
+    Denoiser,
+    Detector,
+    Listener,
+    MobileTransformer,
+    Poser,
+    Products,
+    Recogniser,
+    Segmenter,
+    StemmedTransformer,
+    grouped_trunk,
+    plain_stem,
+)
 from bench.networks.sequences import Tagger, WaveNet
 from bench.networks.transformers import Bert, MixtureOfExperts, PreNormLayer, VisionTransformer
 
@@ -67,6 +82,27 @@ SMALL: dict[str, Network] = {
     "wavenet": Network(lambda: WaveNet(8, 12, 6, 2, 1), (1, 1, 19)),
 }
 """The same ten, so small that a test builds them."""
+
+
+_PLAIN = (24, 48, 96, 192)
+_GROUPED = ((32, 1), (64, 2), (160, 3))
+
+MIXED: dict[str, Network] = {
+    "convolutional stem": Network(lambda: StemmedTransformer(plain_stem(_PLAIN), 192, 3, 3, 100), (1, 3, 112, 112)),
+    "recogniser": Network(lambda: Recogniser(32, 64, 37), (1, 1, 32, 128)),
+    "products": Network(lambda: Products(WORDS, 16, 32, 512), (64, 16), WORDS),
+    "detector": Network(lambda: Detector(16, 10, 20), (1, 3, 128, 128)),
+    "denoiser": Network(lambda: Denoiser(32, 4), (1, 3, 32, 32)),
+    "mobile transformer": Network(lambda: MobileTransformer(16, 96, 4, 2, 100), (1, 3, 128, 128)),
+    "listener": Network(lambda: Listener(40, 32, 144, 4, 2, 32), (1, 1, 160, 40)),
+    "classifier": Network(lambda: Classifier(32, 64, 6, 10), (1, 1, 1024)),
+    "poser": Network(lambda: Poser(_GROUPED, 64, 17), (1, 3, 128, 128)),
+    "anchor-free": Network(lambda: AnchorFreeDetector(_GROUPED, 64, 20), (1, 3, 192, 192)),
+    "segmenter": Network(lambda: Segmenter(_GROUPED, 10), (1, 3, 128, 128)),
+    "grouped stem": Network(lambda: StemmedTransformer(grouped_trunk(_GROUPED), 160, 4, 3, 100), (1, 3, 128, 128)),
+}
+"""Networks of parts of different kinds, for `bench.engines` to divide: eight chosen before anything was measured, then
+four in which, by the costs of single calls, one engine leads in the trunk and another behind it."""
 
 
 def prepared(of: Network) -> tuple[nn.Module, Tensor]:

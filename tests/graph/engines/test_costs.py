@@ -19,6 +19,7 @@ from workbench.graph.engines.regions.by_cost import (
     merged_neighbours,
     on_chain,
     sure_savings,
+    without_borders,
 )
 from workbench.graph.engines.regions.measuring import Cost
 from workbench.graph.engines.regions.taking import taken
@@ -137,6 +138,23 @@ def test_neighbours_of_one_engine_become_one_region_where_it_can_be_had():
     )
     refused = merged_neighbours(block, parts, lambda engine, mask: Cost(float("inf"), "too large"))
     assert sorted(each.mask for each in refused) == sorted(calls)
+
+
+def test_a_border_less_is_tried_where_it_can_be_had():
+    (block,) = blocks_of(CHAIN.graph_form())
+    one, other = engines(2)
+    calls = [1 << at for at, node in enumerate(block.nodes) if node in block.sites]
+    parts = [Candidate(sum(calls[:2]), one, Cost(1.0)), Candidate(sum(calls[2:4]), other, Cost(1.0))]
+    parts.append(Candidate(sum(calls[4:]), one, Cost(1.0)))
+    takes = [taken(block, each) for each in (one, other)]
+    found = without_borders(block, parts, takes, lambda engine, mask: Cost(0.1 * mask.bit_count()))
+    divisions = {name: {each.mask: each.engine.name for each in of} for name, of in found.items()}
+    assert divisions == {
+        "region 1 to e1": {sum(calls[:4]): "e1", sum(calls[4:]): "e0"},
+        "region 2 to e0": {sum(calls): "e0"},
+        "region 3 to e1": {sum(calls[2:]): "e1", sum(calls[:2]): "e0"},
+    }
+    assert without_borders(block, parts, takes, lambda engine, mask: Cost(1.0, "too large")) == {}
 
 
 def test_regions_that_save_next_to_nothing_are_left_to_the_host():

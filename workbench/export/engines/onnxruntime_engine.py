@@ -1,4 +1,8 @@
-"""The engine `onnxruntime`: a region as a model of ONNX, each operator with the exporter's body of plain ONNX."""
+"""The engine `onnxruntime`: a region as a model of ONNX.
+
+What one operator of ONNX is shown to compute, such as a convolution, is that operator; any other has the exporter's
+body of plain ONNX.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from onnx import FunctionProto, ModelProto, TensorProto, helper, numpy_helper
 
 from workbench.errors import CodegenError, WorkbenchError
 from workbench.export.dispatch import Family
+from workbench.export.engines.onnx_layers import CONTRIB, nodes_of
 from workbench.export.ort.body.function import onnx_function
 from workbench.export.ort.model import IR, OPSET, onnx_type
 from workbench.export.ort.signature import Port, node_inputs
@@ -30,6 +35,8 @@ def _supports(site: Site) -> Answer:
         return f"elements of {odd[0]}"
     if site.operator.promises:
         return "it promises something about data, which is checked by the host"
+    if nodes_of(site) is not None:
+        return True
     try:
         onnx_function(_family_of(site.operator))
     except (CodegenError, WorkbenchError) as reason:
@@ -42,7 +49,7 @@ def _family_of(op: Operator) -> Family:
     return Family(op, (), ())
 
 
-@engine("onnxruntime", supports=_supports, version=f"1, onnxruntime {onnxruntime.__version__}")
+@engine("onnxruntime", supports=_supports, version=f"2, onnxruntime {onnxruntime.__version__}")
 def onnxruntime_session(region: Subgraph) -> Callable[..., Any]:
     """A session of ONNX Runtime on the processor; it takes and gives NumPy arrays."""
     options = onnxruntime.SessionOptions()
@@ -61,6 +68,10 @@ def _model_of(region: Subgraph) -> ModelProto:
     functions: dict[Operator, FunctionProto] = {}
     nodes, sizes = [], {}
     for step in region.steps:
+        own = nodes_of(step.site)
+        if own is not None:
+            nodes += own([_name(each) for each in step.arguments], _name(step.results[0]))
+            continue
         function = functions.get(step.operator)
         if function is None:
             function = functions[step.operator] = _function(step.operator, len(functions))
@@ -73,7 +84,7 @@ def _model_of(region: Subgraph) -> ModelProto:
         nodes, region.name, [_value(region, each, _name(each)) for each in region.inputs],
         [_value(region, number, name) for number, name in zip(region.results, results, strict=True)], initialisers,
     )  # fmt: skip
-    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, 1)]
+    opsets = [helper.make_opsetid(domain, version) for domain, version in (("", OPSET), (DOMAIN, 1), (CONTRIB, 1))]
     return helper.make_model(graph, opset_imports=opsets, ir_version=IR, functions=list(functions.values()))
 
 

@@ -1,6 +1,7 @@
 """The engine `torch`: regions by eager functions of PyTorch, as far as definitions are array programs.
 
-Strided views are `as_strided`, contractions `einsum`, so that the products run in PyTorch's own libraries.
+Strided views are `as_strided`, contractions `einsum`, so that the products run in PyTorch's own libraries; what one
+function of PyTorch is shown to compute, such as a convolution, is that function.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import torch
 from torch.nn.functional import pad
 
 from workbench.errors import EngineError
-from workbench.graph.engines.arrays.lowering import array_program, program_of, why_no_arrays
+from workbench.export.engines.torch_layers import torch_function
+from workbench.graph.engines.arrays.lowering import program_of, why_no_arrays
 from workbench.graph.engines.arrays.programs import ArrayProgram, Library, run_program
 from workbench.graph.engines.engine_records import Answer, engine
 from workbench.graph.engines.sites import Site
-from workbench.graph.engines.subgraphs import Subgraph
+from workbench.graph.engines.subgraphs import Step, Subgraph
 
 # Function of the language → that of PyTorch, where both mean the same of every number.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -55,7 +57,12 @@ def _missing(program: ArrayProgram) -> str:
     return ""
 
 
-@engine("torch", supports=takes, version=f"1, torch {torch.__version__}")
+def _takes_here(site: Site) -> Answer:
+    """The same on the processor, where more is by one function."""
+    return torch_function(site) is not None or takes(site)
+
+
+@engine("torch", supports=_takes_here, version=f"2, torch {torch.__version__}")
 def torch_eager(region: Subgraph) -> Callable[..., Any]:
     """A callable on NumPy arrays, whose memory PyTorch reads; constants are converted once."""
     return compiled(region, "cpu")
@@ -63,19 +70,30 @@ def torch_eager(region: Subgraph) -> Callable[..., Any]:
 
 def compiled(region: Subgraph, device: str) -> Callable[..., Any]:
     """A callable on NumPy arrays that computes a region on a device of PyTorch's; constants are there before."""
-    program = array_program(region)
-    missing = _missing(program)
-    if missing:
-        raise EngineError(missing)
-    constants = [on_device(each, device) for each in region.constants.values()]
+    steps = [(_function(each, device), each.arguments, each.results) for each in region.steps]
+    constants = {number: on_device(each, device) for number, each in region.constants.items()}
 
     def run(*arrays: Any) -> tuple[Any, ...]:
         with torch.inference_mode(), torch.device(device):
             given = [on_device(each, device) for each in arrays]
-            found = run_program(program, [*given, *constants], TORCH)
-            return tuple(each.contiguous().cpu().numpy() for each in found)
+            values = {**constants, **dict(zip(region.inputs, given, strict=True))}
+            for function, arguments, results in steps:
+                values.update(zip(results, function(*(values[at] for at in arguments)), strict=True))
+            return tuple(values[each].contiguous().cpu().numpy() for each in region.results)
 
     return run
+
+
+def _function(step: Step, device: str) -> Callable[..., tuple[torch.Tensor, ...]]:
+    """The results of a call for its arguments; on a GPU no library may round more than the definition says."""
+    known = torch_function(step.site) if device == "cpu" else None
+    if known is not None:
+        return lambda *tensors: (known(*tensors),)
+    program = program_of(step.site)
+    missing = _missing(program)
+    if missing:
+        raise EngineError(missing)
+    return lambda *tensors: run_program(program, tensors, TORCH)
 
 
 def on_device(array: Any, device: str) -> torch.Tensor:

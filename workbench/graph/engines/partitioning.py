@@ -17,6 +17,7 @@ from workbench.graph.engines.regions.by_cost import (
     cheapest_cover,
     merged_neighbours,
     sure_savings,
+    without_borders,
 )
 from workbench.graph.engines.regions.by_rules import Region, by_rules
 from workbench.graph.engines.regions.contests import CLOSE, contest
@@ -108,6 +109,7 @@ def _near(
     hosts = [each for each in among if each.engine is None]
     joined = merged_neighbours(block, chosen, on)
     found = {"neighbours merged": joined, "what surely saves time": sure_savings(joined, hosts)}
+    found |= without_borders(block, joined, takes, on)
     for left_out in (each.engine for each in takes if len(takes) > 1):
         rest = [each for each in among if each.engine is not left_out]
         found[f"without {left_out.name}"] = merged_neighbours(block, cheapest_cover(block, rest), on)

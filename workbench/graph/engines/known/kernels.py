@@ -1,4 +1,4 @@
-"""The engine `workbench`: each call of a region by the kernel that the workbench builds for it."""
+"""The engine `workbench`: a region as a model of its own: fused, on one planned arena, constants packed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from workbench.graph.engines.engine_records import engine
 from workbench.graph.engines.subgraphs import Subgraph
-from workbench.runtime.calls.calling import call
+from workbench.graph.optimizing import optimize
+from workbench.graph.running.built_models import build_model
 
 
 @engine("workbench")
 def workbench(region: Subgraph) -> Callable[..., Any]:
-    """Kernels of the default recipes, or of the database of tuned schedules, one a call."""
-    return lambda *arrays: region.run(arrays, call)
+    """What `wb.build(wb.optimize(model))` makes of it: one program in C."""
+    return build_model(optimize(region.model))

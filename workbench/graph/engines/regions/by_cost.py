@@ -1,6 +1,6 @@
 """Regions by cost: of candidate regions with measured costs, the ones that compute every call once at the least cost.
 
-Candidates are intervals of an order of the block and the regions that rules find.  On a chain the best choice of
+Candidates are runs of segments of an order of the block and the regions that rules find.  On a chain the best choice of
 intervals is found by dynamic programming; on any other graph the choice is a set partitioning problem, solved as an
 integer program, with a cut for every cycle that a solution turns out to have.
 """
@@ -18,6 +18,7 @@ from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.regions.blocks import Block, Mask
 from workbench.graph.engines.regions.by_rules import by_rules, first, merged
 from workbench.graph.engines.regions.measuring import Cost
+from workbench.graph.engines.regions.segments import segments
 from workbench.graph.engines.regions.taking import Taken
 from workbench.graph.memory.ordering import bits
 from workbench.records import record
@@ -26,6 +27,8 @@ LONGEST = 64
 MOST_CUTS = 50
 SOLVER_SECONDS = 20.0
 SURE = 0.95
+MOST_REGIONS = 6
+"""Of a division, up to which it is tried with a border less."""
 
 Seconds = Callable[[Engine, Mask], Cost]
 
@@ -45,13 +48,14 @@ class Candidate:
 
 
 def candidates(block: Block, engines: Sequence[Taken], on: Seconds, by_host: Callable[[Mask], Cost]) -> list[Candidate]:
-    """Every candidate with its cost: single calls on the host, intervals and rules' regions on each engine.
+    """Every candidate with its cost: single calls on the host, runs of segments and rules' regions on each engine.
 
-    The lengths of intervals are powers of two, so that their number is that of the calls times a logarithm.
+    The lengths of runs are powers of two, so that their number is that of the segments times a logarithm.
     """
     found = [Candidate(mask, None, by_host(mask)) for mask in _singles(block)]
+    parts = segments(block, [each.seconds for each in found])
     for each in engines:
-        for mask in dict.fromkeys((*_intervals(block, each), *_by_rules(block, each, engines))):
+        for mask in dict.fromkeys((*_runs(block, each, parts), *_by_rules(block, each, engines))):
             cost = on(each.engine, mask)
             if cost.is_possible:
                 found.append(Candidate(mask, each.engine, cost))
@@ -62,21 +66,30 @@ def _singles(block: Block) -> list[Mask]:
     return [1 << at for at, node in enumerate(block.nodes) if node in block.sites]
 
 
-def _intervals(block: Block, of: Taken) -> list[Mask]:
-    """Runs of calls that stand side by side in the block's order, made of whole atoms; each is convex."""
-    places = [at for at, node in enumerate(block.nodes) if node in block.sites]
-    found: list[Mask] = [mask for mask, _ in of.atoms]
-    for begin in range(len(places)):
+def _runs(block: Block, of: Taken, parts: Sequence[Mask]) -> list[Mask]:
+    """Runs of segments, as far as an engine takes their calls, made of whole atoms; each is convex."""
+    found = [mask for mask, _ in of.atoms] if len(parts) == len(block.sites) else []
+    for begin in range(len(parts)):
         length, mask = 1, 0
-        for count, at in enumerate(places[begin : begin + LONGEST], 1):
-            mask |= 1 << at
-            if not of.mask >> at & 1:
+        for count, part in enumerate(parts[begin : begin + LONGEST], 1):
+            mask |= part
+            if not of.mask & part:
                 break
             if count == length:
                 length *= 2
-                if of.covers(mask) and block.is_convex(mask):
-                    found.append(mask)
+                found += [each for each in _taken(of, mask) if of.covers(each) and block.is_convex(each)]
     return found
+
+
+def _taken(of: Taken, mask: Mask) -> list[Mask]:
+    """The calls of a run that an engine takes, as the runs between those that it does not take."""
+    found = [0]
+    for at in bits(mask):
+        if of.mask >> at & 1:
+            found[-1] |= 1 << at
+        elif found[-1]:
+            found.append(0)
+    return [each for each in found if each]
 
 
 def _by_rules(block: Block, of: Taken, engines: Sequence[Taken]) -> list[Mask]:
@@ -103,6 +116,36 @@ def merged_neighbours(block: Block, among: Sequence[Candidate], on: Seconds) -> 
         one = known.get(mask) or Candidate(mask, engine, on(engine, mask))
         found += [one] if one.cost.is_possible else [each for each in among if each.mask & mask]
     return found
+
+
+def without_borders(
+    block: Block, among: Sequence[Candidate], takes: Sequence[Taken], on: Seconds
+) -> dict[str, list[Candidate]]:
+    """Divisions like one, each with a border less: a region goes to the engine of a neighbour, and they are one."""
+    regions = [each for each in among if each.engine is not None]
+    found: dict[str, list[Candidate]] = {}
+    for number, gone in enumerate(regions if len(regions) <= MOST_REGIONS else (), 1):
+        for of in takes:
+            together = _with_neighbours(block, regions, gone, of)
+            rest = [each for each in among if not each.mask & together]
+            if not together or not block.is_acyclic([*(each.mask for each in rest), together]):
+                continue
+            one = Candidate(together, of.engine, on(of.engine, together))
+            if one.cost.is_possible:
+                found[f"region {number} to {of.engine.name}"] = [one, *rest]
+    return found
+
+
+def _with_neighbours(block: Block, regions: Sequence[Candidate], gone: Candidate, of: Taken) -> Mask:
+    """A region with those of another engine around it, as one; nothing if there are none, or it cannot be."""
+    near = [each.mask for each in regions if each.engine is of.engine and _touch(block, each.mask, gone.mask)]
+    together = gone.mask | sum(near)
+    possible = near and gone.engine is not of.engine and of.covers(together)
+    return together if possible and block.is_convex(together) else 0
+
+
+def _touch(block: Block, one: Mask, other: Mask) -> bool:
+    return any(block.direct[at] & other for at in bits(one)) or any(block.direct[at] & one for at in bits(other))
 
 
 def sure_savings(among: Sequence[Candidate], hosts: Sequence[Candidate]) -> list[Candidate]:
