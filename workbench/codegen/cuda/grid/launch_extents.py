@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice, product
 
 from workbench.codegen.cuda.grid.launches import Amount
 from workbench.codegen.nest.nest import For, Nest, writes
@@ -26,6 +27,7 @@ ZERO = Const(0, INT64)
 BLOCK_LIMITS = (1024, 1024, 64)
 GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)
 SYMBOLIC_THREADS = 256  # threads of a block whose loops have extents that only the call knows
+BOUNDS = 64  # of a loop's bounds with many minima and maxima, how many forms are looked at
 SYMBOLIC_BLOCKS = 1024  # blocks along an axis whose extent differs from block to block
 
 
@@ -111,10 +113,34 @@ def _iterations(loop: For, ranges: Ranges, parts: Parts) -> int | None:
     """The most iterations the loop ever has, None if sizes decide."""
     blocks = [parts.get((loop.loop, w.statement)) for w in writes(loop.body)]
     whole = [max(size for size in blocks if size)] if blocks and None not in blocks else []
-    uppers = loop.upper.arguments if isinstance(loop.upper, Call) and loop.upper.function == "min" else (loop.upper,)
-    limits = [interval(iteration_count(replace(loop, upper=u)), ranges)[1] for u in uppers]
+    bounds = islice(product(_never_less(loop.upper), _never_more(loop.lower)), BOUNDS)
+    limits = [interval(iteration_count(replace(loop, upper=u, lower=w)), ranges)[1] for u, w in bounds]
     known = [*whole, *(limit for limit in limits if limit is not None)]
     return max(0, min(known)) if known else None
+
+
+def _never_less(e: Expr) -> list[Expr]:
+    """What is at least as large as `e` and has one term of each minimum, and of each maximum that is taken away.
+
+    The interval of a window's length in a tile, `min(b, d) - max(a, c)`, knows nothing of what `b - a` cancels.
+    """
+    if isinstance(e, Call) and e.function == "min":
+        return [one for each in e.arguments for one in _never_less(each)]
+    return _terms(e, _never_less, _never_more)
+
+
+def _never_more(e: Expr) -> list[Expr]:
+    """What is at most as large as `e`, likewise."""
+    if isinstance(e, Call) and e.function == "max":
+        return [one for each in e.arguments for one in _never_more(each)]
+    return _terms(e, _never_more, _never_less)
+
+
+def _terms(e: Expr, same: Callable[[Expr], list[Expr]], other: Callable[[Expr], list[Expr]]) -> list[Expr]:
+    if not (isinstance(e, Binary) and e.op in ("+", "-")):
+        return [e]
+    rights = (same if e.op == "+" else other)(e.right)
+    return [replace(e, left=left, right=right) for left, right in islice(product(same(e.left), rights), BOUNDS)]
 
 
 def _block(loops: list[tuple[For, int | None]], target: Target, name: str) -> tuple[int, int, int]:

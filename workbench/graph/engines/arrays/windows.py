@@ -24,10 +24,7 @@ from workbench.records import record
 Sizes = Mapping[str, int]
 MOST_CELLS = 1 << 20
 """Of an array whose cells are looked at one by one."""
-
-
-class _Other(EngineError):
-    """What is looked at is no window."""
+NO_WINDOW = "no window of pictures"
 
 
 @record
@@ -61,18 +58,18 @@ def lengths_of(statement: Statement, sizes: Sizes) -> dict[str, int]:
     found = {}
     for each in statement.ranges:
         if each.bounding or int(_exact(each.lower, sizes)) != 0:
-            raise _Other
+            raise EngineError(NO_WINDOW)
         found[each.index] = int(_exact(each.upper, sizes))
     return found
 
 
 def _exact(expr: Expr, known: Mapping[str, Any]) -> Any:
     if not is_exact(expr):
-        raise _Other
+        raise EngineError(NO_WINDOW)
     try:
         return exact(expr, known)
     except KeyError:
-        raise _Other from None
+        raise EngineError(NO_WINDOW) from None
 
 
 class _Looked:
@@ -81,29 +78,29 @@ class _Looked:
     def __init__(self, site: Site) -> None:
         op = site.operator
         if op.promises or len(op.outputs) != 1 or not all(isinstance(each, Statement) for each in op.body):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         self.op: Operator = op
         self.sizes: Sizes = sizes_of(site)
         self.statements = list(op.statements())
         self.at = next((n for n, each in enumerate(self.statements) if each.reduction is not None), -1)
         if self.at not in (0, 1) or len(self.statements) > self.at + 2:
-            raise _Other
+            raise EngineError(NO_WINDOW)
 
     def window(self) -> Window:
         """The whole of it."""
         main = self.statements[self.at]
         target = self.target(main, kind="free")
         if len(target) < 3 or not main.initialise or main.targets[0].tensor != self.op.outputs[0]:
-            raise _Other
+            raise EngineError(NO_WINDOW)
         if main.reduction == "max":
             return self.largest(main, target)
         parts = factors(main)
         if parts is None or len(parts) != 2 or main.reduction != "+":
-            raise _Other
+            raise EngineError(NO_WINDOW)
         for picture, weights in (parts, parts[::-1]):
             if isinstance(picture, Read) and isinstance(weights, Read) and self.is_plain(weights, target[1]):
                 return self.convolution(main, target, picture, weights)
-        raise _Other
+        raise EngineError(NO_WINDOW)
 
     def is_plain(self, read: Read, first: str) -> bool:
         """Whether a read is of an input at indices, the first of which is this one."""
@@ -118,16 +115,16 @@ class _Looked:
         lengths = self.lengths(main)
         summed = [each for each in main.indices("reduction") if lengths[each] != 1 or each in names]
         if len(shape) != len(target) or sorted(filter(None, names[1:])) != sorted(summed):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         if not names[1] and (shape[1] != 1 or not _is_number(weights.subscripts[1], 0)):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         if any(lengths[name] != extent for name, extent in zip(names, shape, strict=True) if name):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         x, before, after = self.pictures(picture)
         filters, per = shape[0], shape[1]
         channels = self.extent(x)[1]
         if per == 0 or channels % per or filters % (groups := channels // per):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         grid = self.grid({target[1]: filters, **({names[1]: per} if names[1] else {})})
         wanted = grid[target[1]] // (filters // groups) * per + (grid[names[1]] if names[1] else 0)
         self.same(picture.subscripts[1], grid, wanted)
@@ -139,11 +136,11 @@ class _Looked:
         """The largest element of each window."""
         (picture,) = main.values
         if not isinstance(picture, Read) or len(self.statements) != self.at + 1:
-            raise _Other
+            raise EngineError(NO_WINDOW)
         x, before, after = self.pictures(picture, fill=-np.inf)
         lengths, names = self.lengths(main), main.indices("reduction")
         if len(names) != len(target) - 2 or not _is_index(picture.subscripts[1], target[1]):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         own = self.space(main, target, names, picture)
         extents = tuple(lengths[name] for name in names)
         return self.checked(Window((self.place(x),), extents, *own, before, after, is_largest=True))
@@ -154,14 +151,14 @@ class _Looked:
         """The strides and distances along the axes of space."""
         lengths = self.lengths(main)
         if len(picture.subscripts) != len(target) or not _is_index(picture.subscripts[0], target[0]):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         strides, dilations = [], []
         for of, by, subscript in zip(target[2:], summed, picture.subscripts[2:], strict=True):
             grid = self.grid({of: max(2, lengths[of]), by: max(2, lengths[by])})
             found = np.broadcast_to(self.exact(subscript, grid), (max(2, lengths[of]), max(2, lengths[by])))
             step, distance = int(found[1, 0] - found[0, 0]), int(found[0, 1] - found[0, 0])
             if step < 1 or distance < 1:
-                raise _Other
+                raise EngineError(NO_WINDOW)
             self.same(subscript, grid, step * grid[of] + distance * grid[by])
             strides.append(step)
             dilations.append(distance)
@@ -172,23 +169,23 @@ class _Looked:
         count = len(read.subscripts) - 2
         if read.tensor in inputs_of(self.op):
             if self.at:
-                raise _Other
+                raise EngineError(NO_WINDOW)
             return read.tensor, (0,) * count, (0,) * count
         if not self.at or self.statements[0].targets[0].tensor != read.tensor:
-            raise _Other
+            raise EngineError(NO_WINDOW)
         return self.border(self.statements[0], fill)
 
     def border(self, of: Statement, fill: float) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
         """The input, and how many cells with a number stand before and after it along each axis of space."""
         names, (value,) = self.target(of, kind="free"), of.values
         if not isinstance(value, Select) or not isinstance(value.then, Read) or not _is_number(value.otherwise, fill):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         inner, outside = value.then, self.extent(of.targets[0].tensor)
         shape = self.extent(inner.tensor)
         if inner.tensor not in inputs_of(self.op) or len(shape) != len(names) or shape[:2] != outside[:2]:
-            raise _Other
+            raise EngineError(NO_WINDOW)
         if not all(map(_is_index, inner.subscripts[:2], names[:2])) or prod(outside[2:]) > MOST_CELLS:
-            raise _Other
+            raise EngineError(NO_WINDOW)
         grid = self.grid(dict(zip(names[2:], outside[2:], strict=True)))
         before, inside = [], np.ones((1,) * len(grid), bool)
         for name, subscript, extent in zip(names[2:], inner.subscripts[2:], shape[2:], strict=True):
@@ -199,7 +196,7 @@ class _Looked:
         self.same(value.condition, grid, inside)
         after = [o - i - b for o, i, b in zip(outside[2:], shape[2:], before, strict=True)]
         if min(*before, *after) < 0:
-            raise _Other
+            raise EngineError(NO_WINDOW)
         return inner.tensor, tuple(before), tuple(after)
 
     def bias(self, target: Sequence[str]) -> list[int]:
@@ -209,22 +206,22 @@ class _Looked:
         last = self.statements[-1]
         names, (value,) = self.target(last, kind="free"), last.values
         if last.reduction is not None or last.targets[0].tensor != self.op.outputs[0] or len(names) != len(target):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         if not isinstance(value, Binary) or value.op != "+":
-            raise _Other
+            raise EngineError(NO_WINDOW)
         for sums, added in ((value.left, value.right), (value.right, value.left)):
             if isinstance(sums, Read) and sums.tensor == self.op.outputs[0] and isinstance(added, Read):
                 same = all(map(_is_index, sums.subscripts, names))
                 if same and len(added.subscripts) == 1 and _is_index(added.subscripts[0], names[1]):
                     return [self.place(added.tensor)]
-        raise _Other
+        raise EngineError(NO_WINDOW)
 
     def checked(self, of: Window) -> Window:
         """The window, if it gives as many elements as the definition says."""
         x, y = self.extent(inputs_of(self.op)[of.operands[0]])[2:], self.extent(self.op.outputs[0])[2:]
         parts = zip(x, y, of.extents, of.strides, of.dilations, of.before, of.after, strict=True)
         if any((a + low + high - d * (k - 1) - 1) // s + 1 != b for a, b, k, s, d, low, high in parts):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         return of
 
     # --- what a definition says
@@ -236,9 +233,9 @@ class _Looked:
         tensor = self.op.tensors[target.tensor]
         whole = [lengths.get(name) for name in names] == list(self.extent(target.tensor))
         if others or of.condition is not None or names != list(of.indices(kind)) or not whole:  # type: ignore[arg-type]
-            raise _Other
+            raise EngineError(NO_WINDOW)
         if any(self.exact(each, {}) for each in tensor.lower) or of.indices("sequential"):
-            raise _Other
+            raise EngineError(NO_WINDOW)
         return names
 
     def lengths(self, of: Statement) -> dict[str, int]:
@@ -262,7 +259,7 @@ class _Looked:
     def same(self, expr: Expr, indices: Mapping[str, Any], wanted: Any) -> None:
         """Go on if an expression has these values wherever the indices are."""
         if not (np.asarray(self.exact(expr, indices)) == wanted).all():
-            raise _Other
+            raise EngineError(NO_WINDOW)
 
 
 def _is_index(expr: Expr, name: str) -> bool:
