@@ -54,9 +54,10 @@ def _layer(layer: Layer, element: str) -> Nodes | None:
 
 
 def _reshape(site: Site, given: Sequence[str], result: str) -> list[NodeProto]:
-    shape = helper.make_tensor("shape", TensorProto.INT64, [len(site.results[0].shape)], site.results[0].shape)
+    extents = [int(n) for n in site.results[0].shape]
     name = f"{result}_shape"
-    constant = helper.make_node("Constant", [], [name], value=shape)
+    value = helper.make_tensor("shape", TensorProto.INT64, [len(extents)], extents)
+    constant = helper.make_node("Constant", [], [name], value=value)
     return [constant, helper.make_node("Reshape", [*given, name], [result])]
 
 
@@ -73,8 +74,8 @@ def _product(of: Product, given: Sequence[str], result: str) -> list[NodeProto]:
 
 
 def _window(of: Window, given: Sequence[str], result: str) -> NodeProto:
-    shared = {"kernel_shape": of.extents, "strides": of.strides, "dilations": of.dilations,
-              "pads": (*of.before, *of.after)}  # fmt: skip
+    shared: dict[str, Any] = {"kernel_shape": of.extents, "strides": of.strides, "dilations": of.dilations,
+                              "pads": (*of.before, *of.after)}  # fmt: skip
     names = [given[each] for each in of.operands]
     if of.is_largest:
         return helper.make_node("MaxPool", names, [result], **shared)
