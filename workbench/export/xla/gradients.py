@@ -1,4 +1,7 @@
-"""The gradient of a traced call: `wb.grad`'s operator for the arguments that want one, made when it is first wanted."""
+"""The gradient of a traced call: `wb.grad`'s operator for the arguments that want one, made when it is first wanted.
+
+Who makes it is `functions._gradient`; here it is hung on `jax.custom_vjp`.
+"""
 
 from __future__ import annotations
 

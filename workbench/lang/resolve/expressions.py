@@ -163,6 +163,7 @@ class ExprResolver:
             return self.scope.values[word]
         if word in self.scope.tensors:
             return self._read(name, (), name.span)
+        # What nobody knows is an index; where it has no range, `resolve/statements.py` says so later.
         return self.index(name)
 
     def index(self, name: Name) -> Index:

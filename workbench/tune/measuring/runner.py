@@ -20,7 +20,8 @@ from workbench.tune.trials import Outcome
 @record
 class Limits:
     """What a candidate may take: seconds to build and to run, bytes of memory; whether caches are flushed between
-    calls; whether `counters` of the hardware are read beside.  A run that is sure to be slow is ended before.
+    calls; whether `counters` of the hardware are read beside.  A run that is sure to be slow is ended before: after
+    two seconds and sixty times the best call so far.
     """
 
     build_seconds: float = 60.0

@@ -49,7 +49,7 @@ def engine_of(url: str, *, writable: bool) -> Engine:
             return sql.create_engine(made, pool_pre_ping=True)
         except ImportError as error:
             raise WorkbenchError(f"{made.get_backend_name()} needs its driver: {error}") from error
-    if writable and made.database:
+    if writable and made.database and not made.database.startswith("file:"):
         Path(made.database).parent.mkdir(parents=True, exist_ok=True)
     engine = sql.create_engine(made, connect_args={"timeout": BUSY_SECONDS})
 

@@ -1,7 +1,7 @@
 """`merge`: the loops of two neighbouring nests become one, which is loop fusion.
 
 Whether that is legal, no step asks: `schedules/legality.py` does, for all of them.  To collapse loops of one nest is
-`one_band`; groups of calls of a model are `graph/fusion/legal_groups.py`.
+`fuse`; groups of calls of a model are `graph/fusion/legal_groups.py`.
 """
 
 from __future__ import annotations

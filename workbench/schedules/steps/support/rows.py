@@ -20,7 +20,10 @@ from workbench.schedules.transform import Transform
 def with_rows(
     schedule: Schedule, site: Site, name: str, change: Callable[[str, Expr], Expr], step: Transform
 ) -> Schedule:
-    """The schedule with other rows for a loop: those of one statement if the name says so, else all."""
+    """The schedule with other rows for a loop: those of one statement if the name says so, else all.
+
+    It takes the step, so it is asked once a step; a step that changes several loops builds their band itself.
+    """
     statement = LoopName(name).statement
     only = statement_id(schedule.program, statement) if statement else None
     rows = tuple(
