@@ -172,8 +172,10 @@ def steps_of(name: str, **decisions) -> str:
 
 
 def test_a_recurrence_may_be_computed_where_its_first_values_are_written():
-    assert "merge" not in steps_of("channels over time")
+    """Rows that wait for the rows before take them by themselves; a recurrence along a row only when asked."""
+    assert "merge('y', 'y.1', depth=2)" in steps_of("channels over time")
     assert "merge('y', 'y.1', depth=2)" in steps_of("channels over time", y_y_1_fused=2)
+    assert "merge" not in steps_of("scan")
     across = steps_of("scan", Y_Y_1_fused=2)
     assert "reorder('Y.1/i', 'Y.1/t') | merge('Y', 'Y.1', depth=2)" in across
 
