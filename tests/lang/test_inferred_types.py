@@ -262,3 +262,10 @@ def test_annotations_with_the_types_that_are_found_mean_the_same_and_narrower_on
             counts["narrower refused"] += not fit[0]
     assert min(counts[name] for name in WIDER) > 2
     assert counts["narrower refused"] > counts.total() / 5
+
+
+def test_a_truth_value_is_no_number_that_takes_the_type_of_integers():
+    with pytest.raises(OperatorError, match="bool"):
+        operator("def f(int32(N) A) -> (b) { b(i) = false where i in 0:N  b(i) = A(i) }")
+    with pytest.raises(OperatorError, match="bool"):
+        operator("def f(uint64(N) A) -> (n) { n = true  n += A(i) }")

@@ -166,6 +166,72 @@ def test_engines_reshape_what_a_definition_shows_to_be_reshaped(name):
         assert not is_reshape(one(other, x="2, 3, 4"))
 
 
+CUT = """
+def pool(float(N,C,H) I) -> (O) { O(n,c,h) max=! I(n,c,h+r) where c in 0:1, r in 0:2 }
+def sums(float(N,C,H) I, float(F,C,R) W) -> (O) { O(n,f,h) +=! I(n,c,h+r) * W(f,c,r) where n in 0:1 }
+def total(float(N,C,H) O) -> (s) { s(n) +=! O(n,c,h) }
+"""
+SUMS = "float(N,C,H) x, float(F,C,R) k) -> (y) { y(n,f,h) +=! x(n,c,h+r) * k(f,c,r)"
+MAINS = ["x: float32[2, 2, 5]) { total(pool(x)) }", "x: float32[2, 2, 5], w: float32[3, 2, 2]) { total(sums(x, w)) }"]
+
+
+@pytest.mark.parametrize("name", ["torch", "onnxruntime"])
+@pytest.mark.parametrize("main", MAINS)
+def test_windows_of_some_pictures_or_channels_are_not_those_of_all(name, main):
+    agrees(name, region_of(wb.model(f"{CUT} fn main({main}")))
+
+
+@pytest.mark.parametrize(
+    ("definition", "shapes"),
+    [
+        ("float(N,C,H) x, float(F,C,R) k, float(B) b) -> (y) { y(n,f,h) +=! x(n,c,h+r) * k(f,c,r)\n"
+         "y(n,f,h) = y(n,f,h) + b(f)", {"x": "1, 2, 5", "k": "3, 2, 2", "b": "7"}),
+        ("float(H) x) -> (y) { y(n,c,h) max=! x(h+r) where n in 0:2, c in 0:2, r in 0:2", {"x": "5"}),
+        ("float(N) x, float(F,C,R) k) -> (y) { y(n,f,h) +=! x(n) * k(f,c,r) where h in 0:2",
+         {"x": "2", "k": "3, 2, 2"}),
+        (SUMS, {"x": "1, 2, 1", "k": "3, 2, 2"}),
+        (SUMS, {"x": "1, 0, 4", "k": "3, 0, 2"}),
+    ],
+)  # fmt: skip
+def test_biases_that_are_longer_other_axes_and_nothing_are_no_windows(definition, shapes):
+    assert window_of(one(f"def f({definition} }}", **shapes)) is None
+
+
+@pytest.mark.parametrize("name", ["torch", "onnxruntime"])
+@pytest.mark.parametrize("element", ["int32", "float64"])
+def test_windows_of_other_elements_are_computed_as_well(name, element):
+    kind = {"int32": "int32", "float64": "double"}[element]
+    model = wb.model(f"""
+    def pool({kind}(N,C,H) x) -> (y) {{ y(n,c,h) max=! x(n,c,h+r) where r in 0:2 }}
+    def sums({kind}(N,C,H) x, {kind}(F,C,R) w) -> (y) {{ y(n,f,h) +=! x(n,c,h+r) * w(f,c,r) }}
+    fn main(x: {element}[1, 2, 5], w: {element}[3, 2, 2]) {{ sums(pool(x), w) }}""")
+    region = region_of(model)
+    arrays = [np.arange(10).reshape(1, 2, 5).astype(element), np.arange(12).reshape(3, 2, 2).astype(element)]
+    found = checked_arrays(region, engine_or_skip(name).compile(region)(*arrays))
+    compare(region, found, several(region.evaluate(*arrays)))
+
+
+@pytest.mark.parametrize("name", ["torch", "onnxruntime"])
+def test_infinities_stay_what_definitions_make_of_them(name):
+    engine = engine_or_skip(name)
+    pool = region_of(largest((1, 1, 9), (2,), (1,), (0,), (1,)))
+    assert np.all(several(engine.compile(pool)(np.full((1, 1, 9), -np.inf, "f")))[0] == -np.inf)
+    builder = Builder()
+    g = Emitter(builder)
+    gelu = region_of(builder.model(layer_value(g, Layer("gelu"), g.parameter("x", FLOAT32, dims_of((9,)))).term))
+    assert np.all(several(engine.compile(gelu)(np.full(9, np.inf, "f")))[0] == np.inf)
+
+
+def test_what_is_only_reshaped_is_no_memory_of_the_caller():
+    region = region_of(wb.model("""
+    def f(float(N,C,H) x) -> (y) { y(n,j) = x(n,j/H,j%H) where j in 0:C*H }
+    def twice(float(N,M) x) -> (y) { y(n,m) = x(n,m) * 2 }
+    fn main(x: float32[2, 3, 4]) { %y = f(x)\n (%y, twice(%y), f(x)) }"""))
+    given = np.ones((2, 3, 4), "f")
+    found = several(engine_or_skip("torch").compile(region)(given))
+    assert not any(np.shares_memory(a, b) for a in found for b in (given, *found) if a is not b)
+
+
 def test_a_region_of_the_workbench_is_one_program():
     model = wb.model("fn main(x: float32[5, 8], w: float32[8, 8]) { softmax(matmul(softmax(matmul(x, w)), w)) }")
     region = region_of(model)

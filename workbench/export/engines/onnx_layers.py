@@ -1,4 +1,4 @@
-"""Calls that ONNX has one operator for, as far as definitions show it: convolutions, pooling, products, layers."""
+"""Calls that ONNX has one operator for, as far as definitions show it: convolutions, products, layers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def nodes_of(site: Site) -> Nodes | None:
     if product is not None:
         return lambda given, result: _product(product, given, result)
     window = window_of(site)
-    return None if window is None else lambda given, result: [_window(window, given, result)]
+    if window is None or window.is_largest or site.dtypes != ("float32",):
+        return None  # its MaxPool takes the least finite number for -inf, and it has no Conv of float64
+    return lambda given, result: [_convolution(window, given, result)]
 
 
 def _layer(layer: Layer, element: str) -> Nodes | None:
@@ -73,10 +75,7 @@ def _product(of: Product, given: Sequence[str], result: str) -> list[NodeProto]:
     return [*nodes, helper.make_node("MatMul", names, [result])]
 
 
-def _window(of: Window, given: Sequence[str], result: str) -> NodeProto:
-    shared: dict[str, Any] = {"kernel_shape": of.extents, "strides": of.strides, "dilations": of.dilations,
-                              "pads": (*of.before, *of.after)}  # fmt: skip
+def _convolution(of: Window, given: Sequence[str], result: str) -> NodeProto:
     names = [given[each] for each in of.operands]
-    if of.is_largest:
-        return helper.make_node("MaxPool", names, [result], **shared)
-    return helper.make_node("Conv", names, [result], **shared, group=of.groups)
+    options: dict[str, Any] = {"kernel_shape": of.extents, "strides": of.strides, "dilations": of.dilations}
+    return helper.make_node("Conv", names, [result], **options, pads=(*of.before, *of.after), group=of.groups)

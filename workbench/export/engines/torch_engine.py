@@ -7,7 +7,7 @@ function of PyTorch is shown to compute, such as a convolution, is that function
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -79,9 +79,20 @@ def compiled(region: Subgraph, device: str) -> Callable[..., Any]:
             values = {**constants, **dict(zip(region.inputs, given, strict=True))}
             for function, arguments, results in steps:
                 values.update(zip(results, function(*(values[at] for at in arguments)), strict=True))
-            return tuple(values[each].contiguous().cpu().numpy() for each in region.results)
+            return _own([values[each].contiguous() for each in region.results], (*given, *constants.values()))
 
     return run
+
+
+def _own(results: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> tuple[Any, ...]:
+    """Results as arrays, each in memory of its own: a reshape has that of its argument."""
+    taken = {each.untyped_storage().data_ptr() for each in others}
+    found = []
+    for each in results:
+        own = each.clone() if each.untyped_storage().data_ptr() in taken else each
+        taken.add(own.untyped_storage().data_ptr())
+        found.append(own.cpu().numpy())
+    return tuple(found)
 
 
 def _function(step: Step, device: str) -> Callable[..., tuple[torch.Tensor, ...]]:

@@ -15,9 +15,9 @@ from workbench.graph.engines.sites import Site
 Run = Callable[..., torch.Tensor]
 CONVOLUTIONS: dict[int, Run] = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
 POOLS: dict[int, Run] = {1: functional.max_pool1d, 2: functional.max_pool2d, 3: functional.max_pool3d}
+# Its exact gelu of infinity is no number, so that one is computed as it is written.
 LAYERS: dict[str, Run] = {
     "relu": torch.relu,
-    "gelu": functional.gelu,
     "gelu tanh": lambda x: functional.gelu(x, approximate="tanh"),
     "softmax": lambda x: torch.softmax(x, -1),
     "log_softmax": lambda x: torch.log_softmax(x, -1),
@@ -31,15 +31,15 @@ def torch_function(site: Site) -> Run | None:
     layer = layer_of(site)
     if layer is not None:
         return _layer(layer)
-    if is_reshape(site):
+    if site.dtypes in (("float32",), ("float64",)) and is_reshape(site):
         return lambda x: x.reshape(site.results[0].shape)
     window = window_of(site)
     return None if window is None else _largest(window) if window.is_largest else _convolution(window)
 
 
-def _layer(layer: Layer) -> Run:
+def _layer(layer: Layer) -> Run | None:
     if layer.kind != "layer_norm":
-        return LAYERS[layer.kind]
+        return LAYERS.get(layer.kind)
     return lambda x, scale, bias: functional.layer_norm(x, x.shape[-1:], scale, bias, layer.epsilon)
 
 

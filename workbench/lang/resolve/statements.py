@@ -230,7 +230,7 @@ def _note_type(
     written = dtype or value.dtype
     if accumulates and dtype is None and (state.dtype is None or types.is_open(state.name)):
         written = computed(written)
-    number = value.value if isinstance(value, Const) and dtype is None and isinstance(value.value, int) else None
+    number = value.value if isinstance(value, Const) and dtype is None and type(value.value) is int else None
     if state.dtype is None:
         state.dtype = types.begin(state.name, written, number)
     elif not _is_literal(value, types.found.get(state.name, state.dtype)):

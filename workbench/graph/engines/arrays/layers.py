@@ -112,7 +112,9 @@ def is_reshape(site: Site) -> bool:
     op = site.operator
     (first, *others), statement = op.body, next(op.statements())
     plain = first is statement and statement.reduction is None and statement.condition is None
-    if others or not plain or len(site.arguments) != 1 or not isinstance(read := statement.values[0], Read):
+    if others or op.promises or not plain or len(site.arguments) != 1:
+        return False
+    if not isinstance(read := statement.values[0], Read):
         return False
     given, made = (tuple(map(int, each.shape)) for each in (site.arguments[0], site.results[0]))
     target = _indices(statement.targets[0].subscripts)

@@ -46,7 +46,11 @@ class Window:
 
 
 def window_of(site: Site) -> Window | None:
-    """What a call of known shapes is as a window; None if its definition is another, or does not show it."""
+    """What a call of known shapes is as a window of floats; None if its definition is another, or does not show it."""
+    if site.dtypes not in (("float32",), ("float64",)):
+        return None  # libraries have such functions of floats
+    if any(0 in each.shape for each in (*site.arguments, *site.results)):
+        return None  # of nothing each library has an idea of its own
     try:
         return _Looked(site).window()
     except EngineError:
@@ -110,6 +114,7 @@ class _Looked:
 
     def convolution(self, main: Statement, target: Sequence[str], picture: Read, weights: Read) -> Window:
         """A sum of products with weights (F, C / groups, *extents)."""
+        self.has_axes(picture, target)
         shape = self.extent(weights.tensor)
         names = [each.name if isinstance(each, Index) else "" for each in weights.subscripts]
         lengths = self.lengths(main)
@@ -137,6 +142,7 @@ class _Looked:
         (picture,) = main.values
         if not isinstance(picture, Read) or len(self.statements) != self.at + 1:
             raise EngineError(NO_WINDOW)
+        self.has_axes(picture, target)
         x, before, after = self.pictures(picture, fill=-np.inf)
         lengths, names = self.lengths(main), main.indices("reduction")
         if len(names) != len(target) - 2 or not _is_index(picture.subscripts[1], target[1]):
@@ -145,12 +151,17 @@ class _Looked:
         extents = tuple(lengths[name] for name in names)
         return self.checked(Window((self.place(x),), extents, *own, before, after, is_largest=True))
 
+    def has_axes(self, picture: Read, target: Sequence[str]) -> None:
+        """Go on if what is read has as many axes as the result."""
+        if len(picture.subscripts) != len(target):
+            raise EngineError(NO_WINDOW)
+
     def space(
         self, main: Statement, target: Sequence[str], summed: Sequence[str], picture: Read
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The strides and distances along the axes of space."""
         lengths = self.lengths(main)
-        if len(picture.subscripts) != len(target) or not _is_index(picture.subscripts[0], target[0]):
+        if not _is_index(picture.subscripts[0], target[0]):
             raise EngineError(NO_WINDOW)
         strides, dilations = [], []
         for of, by, subscript in zip(target[2:], summed, picture.subscripts[2:], strict=True):
@@ -212,14 +223,17 @@ class _Looked:
         for sums, added in ((value.left, value.right), (value.right, value.left)):
             if isinstance(sums, Read) and sums.tensor == self.op.outputs[0] and isinstance(added, Read):
                 same = all(map(_is_index, sums.subscripts, names))
-                if same and len(added.subscripts) == 1 and _is_index(added.subscripts[0], names[1]):
+                whole = self.extent(added.tensor) == self.extent(self.op.outputs[0])[1:2]
+                if same and whole and _is_index(added.subscripts[0], names[1]):
                     return [self.place(added.tensor)]
         raise EngineError(NO_WINDOW)
 
     def checked(self, of: Window) -> Window:
-        """The window, if it gives as many elements as the definition says."""
-        x, y = self.extent(inputs_of(self.op)[of.operands[0]])[2:], self.extent(self.op.outputs[0])[2:]
-        parts = zip(x, y, of.extents, of.strides, of.dilations, of.before, of.after, strict=True)
+        """The window, if it gives as many elements as the definition says, of all pictures, and all their channels."""
+        x, y = self.extent(inputs_of(self.op)[of.operands[0]]), self.extent(self.op.outputs[0])
+        if x[0] != y[0] or (of.is_largest and x[1] != y[1]):
+            raise EngineError(NO_WINDOW)
+        parts = zip(x[2:], y[2:], of.extents, of.strides, of.dilations, of.before, of.after, strict=True)
         if any((a + low + high - d * (k - 1) - 1) // s + 1 != b for a, b, k, s, d, low, high in parts):
             raise EngineError(NO_WINDOW)
         return of
