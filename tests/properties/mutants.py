@@ -159,6 +159,6 @@ MUTANTS = {
     "updates that read their own cell are reordered": Mutant(flow, "_made", lambda original: lambda p, kind, *rest:
         original(p, "reduction" if kind == "anti" and rest[1] is rest[2] and rest[1].relaxed else kind, *rest), 11),
     "what copies bring is not looked at": Mutant(poly, "differences", always(()), 9),
-    "micro-kernels are taken to run in order": Mutant(legality, "executed", lambda original: lambda tree: tree, 49),
+    "micro-kernels are taken to run in order": Mutant(legality, "as_executed", lambda original: lambda tree: tree, 49),
     "a local array has one place too few": Mutant(poly, "storage_of", one_place_less, 6),
 }  # fmt: skip
