@@ -16,8 +16,8 @@ from workbench.lang.scopes.inferred_types import InferredTypes
 from workbench.lang.scopes.scope import AlreadyReported, Context, Scope, check_new_name, free_name
 from workbench.lang.syntax.diagnostics import Diagnostics, Problem
 from workbench.lang.syntax.limits import count_statement
-from workbench.lang.syntax.syntax import Assign, CallStep, Define, ForStep, StepNode, TargetNode, Unit, statements_of
-from workbench.lang.syntax.terms import Apply, Name, Span, Term, names_in, terms
+from workbench.lang.syntax.syntax import Assign, CallStep, Define, ForStep, StepNode, Unit, statements_of
+from workbench.lang.syntax.terms import Apply, Name, names_in, terms
 
 
 def resolve_define(unit: Unit, define: Define, diagnostics: Diagnostics, *, strict: bool) -> Operator | None:
@@ -122,21 +122,11 @@ def _resolve_step(context: Context, scope: Scope, step: StepNode) -> tuple[Step,
         case ForStep():
             return (_resolve_for(context, scope, step),)
         case CallStep(results, callee, arguments, span):
-            return _resolve_call(context, scope, results, callee, arguments, span)
+            pass
         case Assign((target,), op, (Apply(name, arguments, _),), (), False, span) if _is_call(context, scope, op, name):
-            return _resolve_call(context, scope, (target,), name, arguments, span)
+            results, callee = (target,), name
         case Assign():
             return (resolve_assign(context, scope, step),)
-
-
-def _resolve_call(
-    context: Context,
-    scope: Scope,
-    results: tuple[TargetNode, ...],
-    callee: Name,
-    arguments: tuple[Term, ...],
-    span: Span,
-) -> tuple[Step, ...]:
     from workbench.lang.resolve.calls import resolve_call  # with what it needs, for texts of several defs
 
     return resolve_call(context, scope, results, callee, arguments, span, resolve_steps)
