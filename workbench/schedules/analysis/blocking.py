@@ -251,9 +251,9 @@ def _slots(rows: int, vectors: int, costs: Costs) -> int:
 
 
 def row_slots(rows: int, height: int, vectors: int, costs: Costs) -> int:
-    """Slots of all rows, `height` at a time; those that are left are taken two by two."""
+    """Slots of all rows, `height` at a time; those that are left are a tile of their own."""
     whole, left = divmod(rows, height)
-    return sum(n * _slots(h, vectors, costs) for n, h in ((whole, height), (left // 2, 2), (left % 2, 1)))
+    return whole * _slots(height, vectors, costs) + (_slots(left, vectors, costs) if left else 0)
 
 
 def tile_slots(rows: int, columns: int, shape: tuple[int, int], costs: Costs) -> int:

@@ -9,9 +9,9 @@ from workbench.codegen.nest.nest import Block, For, If, Nest, Write, map_write
 from workbench.codegen.passes.register_tiles.accumulators import Lane, scalar_loop
 from workbench.codegen.passes.register_tiles.partial_lanes import may_end_early, registers_may_end_early
 from workbench.codegen.passes.register_tiles.tiles import Tile, bound, multiple
-from workbench.lang.algebra.normal_form import constant, simplify
+from workbench.lang.algebra.normal_form import constant, polynomial, simplify
 from workbench.lang.dtypes import BOOL, INT64
-from workbench.lang.expr import Binary, Const, Expr, Index, substitute
+from workbench.lang.expr import Binary, Call, Const, Expr, Index, substitute
 from workbench.records import record
 
 Emit = Callable[[Tile, tuple[For, ...], Lane], Nest]
@@ -92,7 +92,8 @@ class _Part:
 
     def partial(self, most: int, limit: Expr) -> Nest:
         if not self.vector:
-            return self.in_pairs(most)
+            rest = rest_of(limit, most)
+            return self.in_pairs(most) if rest is None else self.in_one(rest, limit)
         if self.early:
             return self.early_vectors(most, limit)
         parts: list[Nest] = []
@@ -120,6 +121,16 @@ class _Part:
         needed = Binary(">", limit, Const(before_last, INT64), BOOL)
         return If(needed, self.all_vectors(most, limit), single)
 
+    def in_one(self, rest: int, limit: Expr) -> Nest:
+        """All cells at a time: where a tile is not full, there are so many, or none."""
+        if rest == 1 or self.width < 2:
+            return self.outside(self.first)
+        name = f"{self.first.variable}.2"
+        moved = _moved(self.tile, self.first.variable, Index(name, INT64))
+        these = replace(self.first, lower=Const(0, INT64), upper=Const(rest, INT64), kind="unroll")
+        body = self.within(these, tile=moved)
+        return replace(scalar_loop(self.first), variable=name, upper=limit, step=rest, body=body)
+
     def in_pairs(self, most: int) -> Nest:
         """Two cells at a time, then one."""
         if most < 3 or self.width < 2:
@@ -133,6 +144,24 @@ class _Part:
     def outside(self, loop: For) -> Nest:
         """The loop around all that is left, one cell after another."""
         return replace(scalar_loop(loop), body=self.within())
+
+
+def rest_of(limit: Expr, most: int) -> int | None:
+    """What a limit below `most` is wherever it is positive; None if it may be several numbers.
+
+    16 - 6 * x  is 4, if it is less than 6.
+    """
+    ends = limit.arguments if isinstance(limit, Call) and limit.function == "min" else (limit,)
+    rests = {_remainder(end, most) for end in ends} - {0}
+    return rests.pop() if len(rests) == 1 else None
+
+
+def _remainder(value: Expr, divisor: int) -> int | None:
+    """The remainder of a value's division, where it is known."""
+    terms = polynomial(value).terms
+    if any(factor % divisor for monomial, factor in terms if monomial):
+        return None
+    return sum(factor for monomial, factor in terms if not monomial) % divisor
 
 
 def narrowing(width: int) -> list[int]:

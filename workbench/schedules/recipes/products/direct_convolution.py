@@ -111,7 +111,7 @@ def convolution_tile(shape: Structure, target: Target, *, group: int = 0) -> Con
     vector = target.lanes(8 * max(4, *(v.dtype.bytes for v in shape.statement.values)))
     found = [*_filters(shape)]
     for lanes, weights, pixels in found:
-        if (trips[lanes] or 0) >= vector and worth_panels(shape, weights, (depth, work), vector):
+        if (trips[lanes] or 0) >= vector and worth_panels(shape, weights, (depth, work), vector, target):
             return _tile(shape, weights, (lanes, vector), pixels, target)
     found = [x for x in found if group and (trips[x[0]] or 0) >= min(vector, NARROWEST)]
     if not found:
@@ -176,10 +176,11 @@ def outside(
     return batches, tuple(d for d in free if d not in batches)
 
 
-def worth_panels(shape: Structure, weights: Read, amount: tuple[int, int], lanes: int) -> bool:
+def worth_panels(shape: Structure, weights: Read, amount: tuple[int, int], lanes: int, target: Target) -> bool:
     """Whether windows overlap and there is enough to do, or filters are packed once and pixels do not suit lanes.
 
-    `amount` are the contributions to a cell and to all.
+    `amount` are the contributions to a cell and to all.  Nor do pixels suit rows of a product where all filters would
+    be read for each row of a picture, and the first cache does not hold them.
     """
     if amount[0] >= DEPTH and amount[1] >= WORK and overlapping(shape, weights):
         return True
@@ -188,7 +189,10 @@ def worth_panels(shape: Structure, weights: Read, amount: tuple[int, int], lanes
     pixels = [d for d in shape.free if written.along(d) not in (0, None) and d not in index_names(weights)]
     few = prod(shape.trip(d) or 1 for d in pixels) < LEAST * lanes
     apart = any(written.along(d) == 1 != picture.along(d) for d in pixels)
-    return is_known(weights.tensor) and (few or apart)
+    rows = [d for d in pixels if (shape.trip(d) or 1) > 1]
+    filters = amount[0] * max((shape.trip(d) or 1 for d in shape.free if d in index_names(weights)), default=1)
+    again = len(rows) > 1 and 4 * filters > target.cache_bytes[0] and not any(written.along(d) == 1 for d in rows)
+    return is_known(weights.tensor) and (few or apart or again)
 
 
 def overlapping(shape: Structure, weights: Read) -> bool:
@@ -221,21 +225,27 @@ def slots(tile: tuple[int, int], pixels: int, panel: int, target: Target) -> flo
     turn = STEP * costs.loop_turn_seconds / costs.multiply_add_seconds
     stream = size / (STREAM * costs.l2_bytes_per_second * costs.multiply_add_seconds)
     streamed = vectors * stream if vectors * panel > target.cache_bytes[0] else 0.0
-    full = max(height * vectors, (height + vectors) / LOADS * cycle, latency, streamed)
-    alone = max(vectors * cycle, latency, streamed)
-    return (pixels // height * (full + turn) + pixels % height * (alone + turn)) / (pixels * vectors)
+
+    def step(rows: int) -> float:
+        return max(rows * vectors, (rows + vectors) / LOADS * cycle, latency, streamed) + turn if rows else 0.0
+
+    return (pixels // height * step(height) + step(pixels % height)) / (pixels * vectors)
 
 
 def _tiles(pixels: int, filters: int, target: Target, most: int = HIGHEST) -> Iterator[tuple[int, int]]:
     """Tiles whose sums stay in registers beside the vectors that are multiplied.
 
-    Where there are few registers, compilers load a pixel for each row before they multiply.
+    Where there are few registers, compilers load a pixel for each row before they multiply by one vector alone; and
+    read one of four vectors from memory again.
     """
-    lanes, few = target.lanes(32), target.vector_registers <= 16
-    for vectors in (1, 2, 3):
+    lanes, registers = target.lanes(32), target.vector_registers
+    few = registers <= 16
+    for vectors in (1, 2, 3, 4) if few else (1, 2, 3):
         for height in range(1, min(pixels, most) + 1):
-            used = height * vectors + vectors + (height if few else 1)
-            fits = used <= target.vector_registers + (1 if few else -3)
+            if few:
+                fits = 2 * height <= registers if vectors == 1 else height * vectors + min(vectors, 3) + 1 <= registers
+            else:
+                fits = height * vectors + vectors + 1 <= registers - 3
             if fits and (vectors == 1 or filters % (vectors * lanes) == 0):
                 yield height, vectors
 
