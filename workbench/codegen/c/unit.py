@@ -13,6 +13,7 @@ from workbench.codegen.c.lines import indented, origin_of
 from workbench.codegen.c.names import Names, comment
 from workbench.codegen.c.printer import Printer
 from workbench.codegen.c.stops import BEGAN, stoppable
+from workbench.codegen.c.tuning import tuning
 from workbench.codegen.c.workspace import STACK_BYTES, Workspace, pointers, workspace_function, workspace_of
 from workbench.codegen.cmath.helper import BASE
 from workbench.codegen.kernel import ArrayParameter, Origin, Signature
@@ -86,7 +87,8 @@ def write_unit(
     definition = [f"int {function}({taken})", "{", *indented([*start, *body, f"return {result};"]), "}"]
     workspace_text = workspace_function(program, values, function, space)
     head = "".join(f"/* {comment(line)} */\n" for line in title)
-    parts = [head, _pool(target) if printer.outlined else "", *helpers.texts.values(), early, *printer.outlined]
+    pool = _pool(target) if printer.outlined else ""
+    parts = [head, tuning(nest, target), pool, *helpers.texts.values(), early, *printer.outlined]
     text = "\n".join(p for p in parts if p) + "\n" + workspace_text
     known = {name: names("array", name) for name in program.arrays}
     origins = tuple(map(origin_of, definition))

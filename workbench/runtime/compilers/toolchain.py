@@ -45,6 +45,12 @@ OPENMP = "-fopenmp"
 OPENMP_SIMD = "-fopenmp-simd"
 VECTOR_MATHS = "-lmvec"
 TUNE_HERE = ("-march=native", "-mcpu=native")
+
+WIDE_VECTORS = "-mprefer-vector-width=512"
+OPENMP = "-fopenmp"
+OPENMP_SIMD = "-fopenmp-simd"
+VECTOR_MATHS = "-lmvec"
+TUNE_HERE = ("-march=native", "-mcpu=native")
 # Tuned for a Zen, GCC 12 reads a vector of filters from memory again in every multiply-add of a tile, two loads where
 # one would do: tiles of 4 x 2 vectors take twice their time.
 TUNE_ALIKE = "-mtune=generic"
@@ -97,8 +103,7 @@ class Toolchain:
                 raise BuildError(f"{self.name} compiles masks of short SVE vectors wrongly; choose clang, or 128 bits")
             wide = (f"-msve-vector-bits={target.vector_bits}",)
         if target.march == "native":
-            alike = (TUNE_ALIKE,) if self.family == "gcc" and "avx2" in target.isa and target.vector_bits <= 256 else ()
-            return (*[f for f in TUNE_HERE if f in self.accepted][:1], *alike, *wide)
+            return (*[f for f in TUNE_HERE if f in self.accepted][:1], *wide)
         return (f"-mcpu={target.march}" if self.family == "zig" else f"-march={target.march}", *wide)
 
     def _parallel(self, target: Target) -> tuple[str, ...]:

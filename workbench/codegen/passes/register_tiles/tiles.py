@@ -3,9 +3,9 @@
     for k: for m_i < 6 (unroll): for n_i < 16 (vector): C(m,n) += A(m,k) * B(k,n)
 
 becomes, where the tile is full, a loop over k around twelve vector accumulators.  Where it is partial, the loop that
-is cut short moves outside: rows at once, or two by two if it is not known how many, columns in vectors of which the last ends early (`partial_lanes`), or one
-vector and then one cell at a time.  That is another interleaving of independent cells; each cell still receives its
-contributions in the same order.
+is cut short moves outside: rows all at once, or two by two where nobody knows how many are left, columns in vectors of
+which the last ends early (`partial_lanes`), or one vector and then one cell at a time.  That is another interleaving of
+independent cells; each cell still receives its contributions in the same order.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from workbench.schedules.analysis.structure import Structure, multiplies, struct
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along
+from workbench.schedules.recipes.products.convolution_tiles import HIGHEST, TAPS, slots, tiles_of
 from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.recipes.products.panels import by_instruction, in_words, plain_read, with_panel
 from workbench.schedules.recipes.products.product_blocks import Words
@@ -47,8 +48,8 @@ KNOWN_WORK, KNOWN_DEPTH = 1 << 16, 32
 NARROWEST = 8
 """Filters that are worth lanes where an instruction multiplies them, even if they do not fill a register."""
 
-HIGHEST, SQUARE = 14, 16
-"""Pixels of a tile, as many as registers hold; so many that rows of the result are stored in whole cache lines."""
+SQUARE = 16
+"""Pixels of a tile so that rows of the result are stored in whole cache lines."""
 
 SHALLOW = 16
 """Steps of a reduction at most where it matters how the result is stored."""
@@ -58,20 +59,6 @@ TURN = 4
 
 LEAST = 3
 """Vectors of pixels that are worth lanes of their own."""
-
-EXPOSED_LATENCY = 1.375
-"""Times the multiply-adds in flight that a step of the reduction takes at least: where so few sums are computed that
-they wait for their own last values, no others stand by when one of them is late."""
-
-STEP = 1 / 3
-"""The part of a loop's turn that a step of the reduction costs however much it computes: the rest of it runs beside the
-multiply-adds."""
-
-LOADS = 2
-"""Loads that begin in a cycle, of a pixel for all lanes or of filters."""
-
-STREAM = 0.3
-"""The part of the second cache's rate that is left while registers compute, and read the first cache for it."""
 
 
 @record
@@ -150,14 +137,15 @@ def _tile(
     row, count, name = prod(shape.trip(d) or 1 for d in run), shape.trip(lanes) or 1, shape.statement.name
     depth = prod(shape.trip(d) or 1 for d in shape.reduced)
     batches, rows = outside(shape, weights, lanes, run)
+    taps = (shape.trip(shape.reduced[-1]) or 1) <= TAPS
     turned = group > 1 and shape.writes[0].along(lanes) != 1 and depth <= SHALLOW * group
 
     def cut(tile: tuple[int, int]) -> Cut:
-        computed = slots(tile, row, 4 * vector * depth // group, target) / group
+        computed = slots(tile, row, 4 * vector * depth // group, target, taps=taps) / group
         stored = TURN * vector / (tile[0] * depth) if turned else 0.0  # each line of the result so many times
         return Cut(batches, lanes, tile[1] * vector, rows, run, tile[0], computed + stored)
 
-    tiles = _tiles(row, count, target, SQUARE if turned else HIGHEST)
+    tiles = tiles_of(row, count, target, SQUARE if turned else HIGHEST, taps=taps)
     height, vectors = min(tiles, key=lambda tile: divided(shape, cut(tile), target)[0])
     if asked():
         height = decide(f"{name}_tile_{pixels}", height, range(1, min(row, 16) + 1))
@@ -207,47 +195,6 @@ def overlapping(shape: Structure, weights: Read) -> bool:
         for i in inner
         for o in outer
     )
-
-
-def tile_of(pixels: int, filters: int, panel: int, target: Target) -> tuple[int, int]:
-    """The height in pixels and the width in vectors of the tile with the fewest slots of multiply-adds a cell.
-
-    `panel` is the memory that a vector of filters takes, in bytes.
-    """
-    return min(_tiles(pixels, filters, target), key=lambda tile: slots(tile, pixels, panel, target))
-
-
-def slots(tile: tuple[int, int], pixels: int, panel: int, target: Target) -> float:
-    """Slots of multiply-adds that a step of the reduction takes for a pixel and a vector of filters."""
-    (height, vectors), costs, size = tile, target.costs, target.vector_bits // 8
-    latency = EXPOSED_LATENCY * costs.multiply_adds_in_flight
-    cycle = costs.multiply_adds_a_cycle
-    turn = STEP * costs.loop_turn_seconds / costs.multiply_add_seconds
-    stream = size / (STREAM * costs.l2_bytes_per_second * costs.multiply_add_seconds)
-    streamed = vectors * stream if vectors * panel > target.cache_bytes[0] else 0.0
-
-    def step(rows: int) -> float:
-        return max(rows * vectors, (rows + vectors) / LOADS * cycle, latency, streamed) + turn if rows else 0.0
-
-    return (pixels // height * step(height) + step(pixels % height)) / (pixels * vectors)
-
-
-def _tiles(pixels: int, filters: int, target: Target, most: int = HIGHEST) -> Iterator[tuple[int, int]]:
-    """Tiles whose sums stay in registers beside the vectors that are multiplied.
-
-    Where there are few registers, compilers load a pixel for each row before they multiply by one vector alone; and
-    read one of four vectors from memory again.
-    """
-    lanes, registers = target.lanes(32), target.vector_registers
-    few = registers <= 16
-    for vectors in (1, 2, 3, 4) if few else (1, 2, 3):
-        for height in range(1, min(pixels, most) + 1):
-            if few:
-                fits = 2 * height <= registers if vectors == 1 else height * vectors + min(vectors, 3) + 1 <= registers
-            else:
-                fits = height * vectors + vectors + 1 <= registers - 3
-            if fits and (vectors == 1 or filters % (vectors * lanes) == 0):
-                yield height, vectors
 
 
 def convolved(schedule: Schedule, identifier: str, target: Target, *, words: Words | None = None) -> Schedule:
