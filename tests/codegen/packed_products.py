@@ -56,9 +56,10 @@ def sizes_of(op: Operator, form: str) -> dict[str, int]:
 
 
 def written_out(schedule: Schedule, machine: str) -> CompiledKernel:
-    """The kernel for a processor of x86 with functions in place of its instructions."""
+    """The kernel for a processor of x86 with functions in place of its instructions, compiled for this machine."""
     kernel = wb.generate(schedule, machine)
-    return wb.build(replace(kernel, source=EMULATED + kernel.source.replace("#include <immintrin.h>\n", ""), needs=()))
+    text = EMULATED + kernel.source.replace("#include <immintrin.h>\n", "")
+    return wb.build(replace(kernel, source=text, needs=(), target=replace(kernel.target, march="native")))
 
 
 def assert_right(op: Operator, kernel: CompiledKernel, sizes: dict[str, int]) -> None:
