@@ -134,17 +134,6 @@ def refuse_missing_features(kernel: Kernel) -> None:
         raise BuildError(f"{kernel.name}: its micro-kernels need {', '.join(missing)}; the processor's features: {has}")
 
 
-def _refuse_other_processors(kernel: Kernel) -> None:
-    """BuildError for code of a named processor with instructions that this one lacks: they would end the process."""
-    target, here = kernel.target, this_machine().isa
-    lacking = [x for x in target.isa if x not in here] if target.march != "native" else []
-    if lacking:
-        raise BuildError(
-            f"{kernel.name} is for processors with {', '.join(lacking)}, which this one lacks: it cannot run here. "
-            f"target='c' is this machine; for others generate the text (wb.generate), or export it"
-        )
-
-
 def compiled(
     kernel: Kernel,
     toolchain: Toolchain,
@@ -161,7 +150,6 @@ def compiled(
             f"kernel {kernel.name!r} is in {kernel.target.dialect}; a C compiler takes C. {where}".rstrip()
         )
     refuse_missing_features(kernel)
-    _refuse_other_processors(kernel)
     text = with_border(kernel.source, kernel.signature)
     library = load(Job(kernel.name, text, toolchain, kernel.target, debug, kernel.libraries))
     notes = [f"compiled by {toolchain}", *(["debug"] if debug else [])]

@@ -18,7 +18,7 @@ from workbench.lang.expr import Const
 from workbench.lang.operator import Operator
 from workbench.runtime.arrays.layout import Layout, layout_of
 from workbench.runtime.compilers.toolchain import Toolchain
-from workbench.runtime.host.machine import thread_count
+from workbench.runtime.host.machine import this_machine, thread_count
 from workbench.runtime.kernels.argument_fallback import careful_call
 from workbench.runtime.kernels.border import LOOK, NO_MEMORY, STOPPED, Border
 from workbench.runtime.kernels.c_order import Places, c_positions, in_c_order
@@ -161,7 +161,17 @@ class CompiledKernel:
             return self.run(arrays, out)
         return self._careful(arrays, out, {})
 
+    def _lacking(self) -> list[str]:
+        """Instructions of the processor that the kernel was compiled for, which this one lacks (ARM's are emulated)."""
+        target, here = self.kernel.target, this_machine()
+        named = target.march != "native" and target.is_arm == here.is_arm
+        return [x for x in target.isa if x not in here.isa] if named else []
+
     def _careful(self, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]) -> Any:
+        if lacking := self._lacking():
+            instead = "target='c' is this machine; wb.export takes kernels elsewhere"
+            what = f"{self.name} is for processors with {', '.join(lacking)}: this one lacks that"
+            raise KernelError(f"{what}. {instead}")
         if out is None and getattr(self.schedule, "program", None) is not None:
             taken = in_c_order(self.schedule.program, arrays, out, scalars)
             if taken is not None:
@@ -215,8 +225,10 @@ class CompiledKernel:
         )
 
     def _entry(self) -> Callable[..., int] | None:
-        """The border, behind a view of bfloat16 arrays as bits (their buffers cannot be exported)."""
-        call, signature = self.border.call, self.signature
+        """The border, behind a view of bfloat16 arrays as bits (their buffers cannot be exported); None if no call may
+        reach it.
+        """
+        call, signature = None if self._lacking() else self.border.call, self.signature
         if call is not None and (kept := [n for n, p in enumerate(signature.outputs) if signature.keeps(p)]):
             call = restore_on_error(call, kept)
         halves = [n for n, p in enumerate(signature.inputs) if p.dtype == BFLOAT16 and not p.by_value]
