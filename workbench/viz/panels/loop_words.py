@@ -25,7 +25,7 @@ def one_iteration(program: Program, outside: tuple[Loop, ...], loop: Loop) -> bo
 
 def loop_words(program: Program, outside: tuple[Loop, ...], loop: Loop) -> str:
     """What follows the name of a loop: ` = m / 32`, ` counts i + t` where a dim has the loop's own name, `, 2 ahead` of a
-    copy for a later iteration, `, begins at 0 or 1` of threads, which the code numbers from 0; nothing for a plain dim.
+    copy for a later iteration, `, from 0/1` of threads, whose first the code calls 0; nothing for a plain dim.
     """
     apart = _ahead(program, loop)
     early = {s for statements in apart.values() for s in statements}
@@ -61,4 +61,4 @@ def _range_words(program: Program, outside: tuple[Loop, ...], loop: Loop, early:
         return f", from {limits[0]} to {limits[1]}"
     if firsts is None or firsts[0] == firsts[1]:
         return ""
-    return f", begins at {firsts[0]} {'or' if firsts[1] == firsts[0] + 1 else 'to'} {firsts[1]}"
+    return f", from {firsts[0]}{'/' if firsts[1] == firsts[0] + 1 else ' … '}{firsts[1]}"
