@@ -144,10 +144,8 @@ def _values_of(program: Program, outside: tuple[Loop, ...], loop: Loop) -> isl.M
     for identifier, _ in loop.rows:
         own = program.statement(identifier)
         around, inside = (", ".join(row_text(x, own, program) for x in some) for some in (outside, (loop,)))
-        before, value = (
-            isl.parse_map(f"{prefix(program)}{{ {instance(own)} -> [{text}] }}").intersect_domain(domain_of(program, own))
-            for text in (around, inside)
-        )
+        maps = (isl.parse_map(f"{prefix(program)}{{ {instance(own)} -> [{t}] }}") for t in (around, inside))
+        before, value = (m.intersect_domain(domain_of(program, own)) for m in maps)
         found.append(before.reverse().apply_range(value))
     return reduce(isl.Map.union, found)
 

@@ -24,8 +24,10 @@ def one_iteration(program: Program, outside: tuple[Loop, ...], loop: Loop) -> bo
 
 
 def loop_words(program: Program, outside: tuple[Loop, ...], loop: Loop) -> str:
-    """What follows the name of a loop: ` = m / 32`, ` counts i + t` where a dim has the loop's own name, `, 2 ahead` of a
-    copy for a later iteration, `, from 0/1` of threads, whose first the code calls 0; nothing for a plain dim.
+    """What follows the name of a loop; nothing for a plain dim.
+
+    ` = m / 32`; ` counts i + t` where a dim has the loop's own name; `, 2 ahead` of a copy for a later iteration;
+    `, from 0/1` of threads, whose first the code calls 0.
     """
     apart = _ahead(program, loop)
     early = {s for statements in apart.values() for s in statements}
@@ -33,7 +35,8 @@ def loop_words(program: Program, outside: tuple[Loop, ...], loop: Loop) -> str:
     counts = " counts " if re.search(rf"\b{re.escape(loop.name)}\b", value) else " = "
     told = f"{counts}{value}" if value else ""
     for distance, statements in apart.items():
-        who = "" if len(statements) == len(loop.rows) else f"{' and '.join(program.statement(s).name for s in statements)} "
+        names = " and ".join(program.statement(s).name for s in statements)
+        who = "" if len(statements) == len(loop.rows) else f"{names} "
         told += f", {who}{abs(distance)} {'ahead' if distance < 0 else 'behind'}"
     return told + _range_words(program, outside, loop, bool(early))
 
@@ -51,7 +54,7 @@ def _ahead(program: Program, loop: Loop) -> dict[int, list[str]]:
 
 
 def _range_words(program: Program, outside: tuple[Loop, ...], loop: Loop, early: bool) -> str:
-    """What is before the first iteration of others, and where the first thread of a block is not everywhere the same."""
+    """What is before the first iteration of others, and where first threads are not everywhere the same."""
     try:
         limits = poly.row_range(program, loop) if early else None
         firsts = first_values(program, outside, loop) if loop.kind.startswith("thread.") else None
