@@ -2,6 +2,7 @@
 
 import { button, download, h } from './dom';
 import { GAINED, at, cameOf, gainOf, shown, words } from './measuring';
+import { warns } from './glossary';
 import { copyText, insertCell } from './scripts';
 import type { Kept, MeasuredData, Past } from './messages';
 import type { State } from './state';
@@ -68,8 +69,9 @@ export class HistoryPane {
         { class: 'last-step', title: [step, remark, gain.get(nth)].filter(Boolean).join(': ') },
         `step ${nth}: `,
         h('code', {}, step),
-        gain.has(nth) ? h('span', { class: 'gained', title: GAINED }, ` ${gain.get(nth)}`) : null,
-        remark ? h('span', { class: 'remark' }, ` ${remark}`) : null,
+        ' ',
+        gain.has(nth) ? h('span', { class: 'gained', title: GAINED }, `${gain.get(nth)} `) : null,
+        remark ? h('span', { class: warns(remark) ? 'remark warns' : 'remark' }, remark) : null,
       );
     return h('div', { class: 'last-steps', role: 'group', 'aria-label': 'the newest steps, the last first' }, ...found.map(line));
   }

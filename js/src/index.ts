@@ -6,6 +6,7 @@ import { CodePane } from './code';
 import { numberOf } from './counts';
 import { Deck } from './deck';
 import { button, h } from './dom';
+import { warns } from './glossary';
 import { DomainPane } from './domain';
 import { OperatorPane } from './editor';
 import { ExportPane } from './exports';
@@ -275,10 +276,11 @@ class Panel {
     this.redo.disabled = !state.past.redo;
     const count = state.past.steps.length;
     const remark = state.past.remarks[count - 1];
-    this.sizes.textContent = count
-      ? `${numberOf(count, 'step')}, legal${remark ? `, the last: ${remark}` : ''}`
-      : 'no steps yet: it runs in the order of its text';
-    this.sizes.title = this.title.title = this.sizes.textContent;
+    this.sizes.replaceChildren(
+      count ? `${numberOf(count, 'step')}, legal${remark ? ', the last: ' : ''}` : 'no steps yet: it runs in the order of its text',
+      remark ? h('span', { class: warns(remark) ? 'warns' : undefined }, remark) : '',
+    );
+    this.sizes.title = this.title.title = this.sizes.textContent ?? '';
     this.root.classList.toggle('previewing', state.compared !== null);
     this.refusal.draw();
     this.measure.draw();

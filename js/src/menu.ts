@@ -2,7 +2,7 @@
 
 import { numberOf } from './counts';
 import { button, h } from './dom';
-import { explained } from './glossary';
+import { explained, warns } from './glossary';
 import type { MenuOf, State } from './state';
 import type { BlockSizes, Choice, MenuData } from './messages';
 
@@ -133,7 +133,14 @@ export class LoopMenu {
       },
       h('code', {}, choice.text),
       h('span', { class: `gain${choice.gain < 1 ? ' loss' : ''}` }, choice.legal ? gained(choice.gain) : ''),
-      h('small', { title: (choice.legal && explained(because(choice))) || undefined }, because(choice)),
+      h(
+        'small',
+        {
+          class: choice.legal && warns(because(choice)) ? 'warns' : undefined,
+          title: (choice.legal && explained(because(choice))) || undefined,
+        },
+        because(choice),
+      ),
     );
   }
 

@@ -94,6 +94,7 @@ export interface TreeNode {
   children: TreeNode[];
   kind?: string;
   step?: string; // what steps call a loop
+  once?: boolean; // a loop of one iteration wherever it stands
   number?: number; // of a statement: fixes its colour and mark
 }
 
@@ -196,7 +197,7 @@ export interface Offers {
   short?: string[];
 }
 
-/** A dependence that a refused step violates, with pairs of its instances. */
+/** A dependence that a refused step violates, with pairs of its instances; `data`: under which data it is one. */
 export interface Wrong {
   source: string;
   target: string;
@@ -206,6 +207,7 @@ export interface Wrong {
   array: string;
   pairs: [number[], number[]][];
   words: [string, string];
+  data: string;
 }
 
 /** Why a step was not taken, and what may stand in its place, or why nothing; empty when none was refused. */

@@ -153,16 +153,22 @@ export class RefusalBar {
         mouseenter: () => at && this.state.hover({ statement: name, instance: at }),
         mouseleave: () => this.state.hover(null),
       });
-    const verb = wrong.reason === 'race' ? 'would run at once' : 'would run in the wrong order';
     return h(
       'div',
       { class: 'wrong' },
       end(wrong.source, wrong.words[0], pair?.[0]),
       ' → ',
       end(wrong.target, wrong.words[1], pair?.[1]),
-      h('span', { class: 'soft' }, ` ${verb}: ${kinds.join(' and ')} of ${wrong.array}${wrong.loop ? `, loop ${wrong.loop}` : ''}`),
+      h('span', { class: 'soft' }, ` ${clash(wrong, kinds)}`),
     );
   }
+}
+
+/** What goes wrong between two instances; where data decide whether they touch one cell at all, that it may. */
+export function clash({ reason, array, loop, data }: Pick<Wrong, 'reason' | 'array' | 'loop' | 'data'>, kinds: string[]): string {
+  const how = reason === 'race' ? 'at once' : 'in the wrong order';
+  const what = `${kinds.join(' and ')} of ${array}${loop ? `, loop ${loop}` : ''}`;
+  return data ? `may depend on one another and would run ${how}: ${what}${data}` : `would run ${how}: ${what}`;
 }
 
 /** The same two instances once, with every kind of dependence between them. */

@@ -65,8 +65,8 @@ export class ReplayBar {
     this.range.max = String(this.order.length);
     this.state.time = null;
     this.range.value = this.range.max;
-    this.output.textContent = `${numberOf(this.order.length, this.state.together ? 'moment' : 'instance')} drawn`;
-    this.output.title = 'of the sizes that are drawn, which the note below has where they are smaller';
+    this.output.textContent = numberOf(this.order.length, this.state.together ? 'moment' : 'instance');
+    this.output.title = `${this.output.textContent} drawn: of the sizes that are drawn, which the note below has where they are smaller`;
   }
 
   /** The film as a file, made by the kernel. */
@@ -86,6 +86,7 @@ export class ReplayBar {
     const more = last && last.length > 1 ? ` and ${last.length - 1} more` : '';
     this.output.textContent =
       this.state.time === null || !last ? `${time} of ${this.order.length}` : `${time}: ${this.state.data.named(...last[0])}${more}`;
+    this.output.title = this.output.textContent; // a name of many numbers may have too little room
     if (last && this.state.time !== null) {
       const own = this.state.data.domain.statements[last[0][0]];
       this.state.hover({ statement: own.name, instance: this.state.data.row(own.points, last[0][1]) });

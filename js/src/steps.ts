@@ -1,7 +1,7 @@
 // What may come next, by kind; what may not is grey and says why.
 
 import { button, h } from './dom';
-import { explained } from './glossary';
+import { explained, warns } from './glossary';
 import { bytes, moved } from './levels';
 import { WORTH, because, best, gained } from './menu';
 import { at } from './measuring';
@@ -41,6 +41,12 @@ export function tally(offers: Pick<Offer, 'legal' | 'known'>[], open: boolean): 
   const refused = offers.length - legal - unknown;
   const others = [refused ? `${refused} refused` : '', unknown ? `${unknown} not known` : ''].filter(Boolean);
   return [others.length ? `${legal} legal` : `${legal}`, ...others].join(', ') + (open ? ' so far' : '');
+}
+
+/** `▼ 83.2 KiB through L1`: what goes through the first cache after a step, where that is more or less than now. */
+export function traffic(after: number, now: number): string {
+  const ratio = after / now;
+  return Number.isFinite(ratio) && Math.abs(ratio - 1) >= 0.01 ? `${ratio < 1 ? '▼' : '▲'} ${bytes(after)} through L1` : '';
 }
 
 const NAMED = 3;
@@ -133,7 +139,11 @@ export class StepsPane {
         { class: 'begin' },
         button(choice.text, () => void this.state.apply(choice.step, choice.text), { class: 'begin-with', title: 'apply' }),
         h('span', { class: 'gain' }, gained(choice.gain)),
-        h('small', { title: explained(because(choice)) || undefined }, because(choice)),
+        h(
+          'small',
+          { class: warns(because(choice)) ? 'warns' : undefined, title: explained(because(choice)) || undefined },
+          because(choice),
+        ),
       ),
     );
     const head = h('b', {}, naive ? 'start here' : 'most to gain');
@@ -143,7 +153,9 @@ export class StepsPane {
       rows.length,
       at(this.state.measured, this.state.past.place) !== null,
     );
-    this.start.replaceChildren(head, h('span', { class: 'soft', title: MODELLED }, ` ${words}`), ...rows);
+    // One word stands beside the heading; a sentence begins a line of its own.
+    const said = h(rows.length ? 'span' : 'div', { class: 'soft', title: MODELLED }, rows.length ? ` ${words}` : words);
+    this.start.replaceChildren(head, said, ...rows);
   }
 
   private fill(): void {
@@ -196,20 +208,22 @@ export class StepsPane {
     this.asking = false;
   }
 
-  /** The bytes that go through the first cache, against now. */
+  /** The bytes that go through the first cache, against now; of a schedule on a GPU no cache of this machine says anything. */
   private price(): void {
     const through = ([nodes, touches]: Cost) => (nodes.length ? moved(nodes, touches, this.state.machine.cache_bytes[0]).bytes : NaN);
     const now = through(this.now);
+    const { onGpu } = this.state;
     this.list.querySelectorAll<HTMLElement>('.cost').forEach((e) => {
       const cost = this.costs.get(e.dataset.of!);
       const after = cost ? through(cost) : NaN;
       const ratio = after / now;
-      e.textContent = Number.isFinite(ratio) && Math.abs(ratio - 1) >= 0.01 ? `${ratio < 1 ? '▼' : '▲'} ${bytes(after)}` : '';
-      e.title = Number.isFinite(after) ? `${bytes(after)} through L1, now ${bytes(now)} (estimated by boxes)` : '';
+      e.textContent = onGpu ? '' : traffic(after, now);
+      e.title = Number.isFinite(after) && !onGpu ? `${bytes(after)} through L1, now ${bytes(now)} (estimated by boxes)` : '';
       e.classList.toggle('less', ratio < 1);
     });
     this.list.querySelectorAll<HTMLElement>('.remark').forEach((e) => {
       e.textContent = this.remarks.get(e.dataset.of!) ?? '';
+      e.classList.toggle('warns', warns(e.textContent));
     });
   }
 

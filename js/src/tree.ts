@@ -100,8 +100,8 @@ export class TreePane {
     const kind = node.kind && node.kind !== 'serial' ? h('span', { class: `badge ${node.kind.split('.')[0]}` }, node.kind) : '';
     return [
       h('span', { class: 'soft' }, 'for '),
-      h('b', { title: loopFor(node.name) || undefined }, node.name),
-      node.detail ? h('span', { class: 'soft detail of-loop', title: node.detail }, ` = ${node.detail}`) : '',
+      h('b', { class: node.once ? 'once' : undefined, title: loopFor(node.name) || undefined }, node.name),
+      node.detail ? h('span', { class: 'soft detail of-loop', title: node.detail }, node.detail) : '',
       kind,
     ];
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leastCovering, roomiest } from '../src/refusal';
+import { clash, leastCovering, roomiest } from '../src/refusal';
 
 const seen = { left: 0, top: 100, right: 800, bottom: 900 };
 const picture = { left: 0, top: 300, right: 800, bottom: 896 };
@@ -44,4 +44,13 @@ test('with one place it takes the larger part above or below the mouse', () => {
 test('there is none where it could not be read', () => {
   assert.equal(roomiest([{ left: 0, top: 0, right: 150, bottom: 900 }], null), null);
   assert.equal(roomiest([{ left: 0, top: 0, right: 900, bottom: 100 }], [300, 50]), null);
+});
+
+test('two instances of which data decide whether they meet may depend on one another', () => {
+  const wrong = { reason: 'race', array: 'h', loop: 'i', data: '' } as const;
+  assert.equal(clash(wrong, ['reduction']), 'would run at once: reduction of h, loop i');
+  assert.equal(
+    clash({ ...wrong, data: ', if bin(0) = bin(1)' }, ['reduction']),
+    'may depend on one another and would run at once: reduction of h, loop i, if bin(0) = bin(1)',
+  );
 });

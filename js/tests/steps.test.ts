@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listed, shortLoops, standing, tally } from '../src/steps';
+import { listed, shortLoops, standing, tally, traffic } from '../src/steps';
 
 const ALL = { complete: true, unmodelled: '' };
 
@@ -38,4 +38,11 @@ test('loops that no block divides are named', () => {
 
 test('what most schedules are made of comes first', () => {
   assert.deepEqual(listed(['fuse', 'vectorize', 'affine', 'tile', 'tile']), ['tile', 'vectorize', 'affine', 'fuse']);
+});
+
+test('bytes in the list say what they are', () => {
+  assert.equal(traffic(529 * 2 ** 20, 2 ** 20), '▲ 529 MiB through L1');
+  assert.equal(traffic(2 ** 20, 2 ** 21), '▼ 1 MiB through L1');
+  assert.equal(traffic(2 ** 20, 2 ** 20), '', 'as much as now');
+  assert.equal(traffic(NaN, 2 ** 20), '');
 });

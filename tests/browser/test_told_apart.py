@@ -195,4 +195,6 @@ def test_what_a_step_computes_anew_is_said_when_it_is_taken(browser):
     bench.ask("panel.apply(wb.compute_at('a', 'c/i'))")
     browser.until("document.querySelector('.wbp .last-step .remark')")
     assert "a: 2 times as many instances" in texts(browser, ".wbp .last-step")[0]
-    assert texts(browser, ".wbp .head .sizes") == ["1 step, legal, the last: a: 2 times as many instances"]
+    assert texts(browser, ".wbp .head .sizes") == ["1 step, legal, the last: ⚠ a: 2 times as many instances"]
+    ground = "getComputedStyle(document.querySelector('.wbp .%s .warns')).backgroundColor"
+    assert {browser.run(ground % place) for place in ("head .sizes", "last-step")} != {"rgba(0, 0, 0, 0)"}

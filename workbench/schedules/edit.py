@@ -11,7 +11,7 @@ from workbench.lang.expr import Binary, Expr
 from workbench.poly.dependence.questions import statement_id
 from workbench.poly.programs.loop_names import LoopName, loop_of
 from workbench.poly.programs.program import Program
-from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, normal, path, statements
+from workbench.poly.programs.tree import AXES, Band, Leaf, Loop, Mark, Sequence, Tree, loops, normal, path, statements
 from workbench.records import record
 
 Path = tuple[int, ...]
@@ -81,6 +81,13 @@ def _gather(tree: Tree, path: Path, found: list[Site]) -> None:
         case Sequence(parts):
             for i, child in enumerate(parts):
                 _gather(child, (*path, i), found)
+
+
+def in_kernel(tree: Tree, site: Site) -> bool:
+    """Whether a loop stands inside one that is bound to blocks or threads."""
+    around = [at(tree, site.path[:depth]) for depth in range(len(site.path))]
+    outer = (*(x for node in around if isinstance(node, Band) for x in node.loops), *site.band.loops[: site.position])
+    return any(loop.kind in AXES for loop in outer)
 
 
 def find_loop(program: Program, tree: Tree, name: str) -> Site:

@@ -65,3 +65,12 @@ def test_blocks_of_blocks_fit_too() -> None:
 def test_loops_too_short_for_any_block_are_named() -> None:
     assert too_short(wb.schedule(BANDS, B=1, N=2)) == ["b", "i", "j"]
     assert too_short(wb.schedule(BANDS)) == []
+
+
+def test_loops_of_a_kernel_are_neither_tiled_nor_made_parallel_again() -> None:
+    tiled = wb.schedule(wb.ops.matmul, M=64, N=64, K=64) | wb.tile(m=8, n=8)
+    assert wb.tile(m_o=4, n_o=4) in offered(tiled, "tile")
+    assert {wb.parallelize("m_o"), wb.parallelize("n_i")} <= {*offered(tiled, "parallelize")}
+    bound = tiled | wb.bind("m_o", "block.y") | wb.bind("n_o", "block.x")
+    assert offered(bound, "tile") == [wb.tile(m_i=4, n_i=4)], "what one thread does may be tiled"
+    assert offered(bound, "parallelize") == []

@@ -203,6 +203,17 @@ def test_a_refused_step_shows_pairs_in_the_wrong_order():
     assert panel.refusal == {}
 
 
+def test_a_refusal_says_which_data_would_make_it_wrong():
+    panel = wb.panel(wb.schedule(wb.ops.histogram, N=64, bins=8))
+    with pytest.raises(IllegalSchedule):
+        panel.apply(wb.parallelize("h/i"))
+    assert {wrong["data"] for wrong in panel.refusal["pairs"]} == {", if bin(0) = bin(1)"}
+    known = wb.panel(wb.schedule(wb.ops.matmul, M=8, N=8, K=8))
+    with pytest.raises(IllegalSchedule):
+        known.apply(wb.parallelize("k"))
+    assert {wrong["data"] for wrong in known.refusal["pairs"]} == {""}
+
+
 def test_repairs_of_a_refusal_can_be_taken(monkeypatch):
     monkeypatch.setattr("workbench.schedules.repairs.search.SECONDS", 120.0)
     panel = shown("matmul")

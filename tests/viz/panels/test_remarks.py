@@ -40,7 +40,7 @@ def test_what_is_computed_anew_is_counted_exactly():
     after = before | step
     ratio = counted(after, "a_local") / counted(before, "a")
     assert more_often(before.program, after.program) == [("a", ratio)]
-    assert remarks(before, step) == [f"a: {times(ratio)} times as many instances"]
+    assert remarks(before, step) == [f"⚠ a: {times(ratio)} times as many instances"], "what is said to be twice is"
     assert ratio == 128 / 65
 
 
@@ -48,7 +48,7 @@ def test_what_stays_where_it_was_counts_too():
     before = wb.schedule(BLUR, N=103)
     ratio = counted(before | AT, "a", "a_local") / counted(before, "a")
     assert ratio == (102 + 300) / 102
-    assert remarks(before, AT) == [f"a: {times(ratio)} times as many instances"]
+    assert remarks(before, AT) == [f"⚠ a: {times(ratio)} times as many instances"]
 
 
 def test_where_nothing_is_computed_twice_nothing_is_said():
@@ -60,7 +60,12 @@ def test_where_nothing_is_computed_twice_nothing_is_said():
 
 def test_sizes_that_are_assumed_are_said():
     (words,) = remarks(wb.schedule(TWICE), wb.compute_at("a", "c/i"))
-    assert words == "a: 2 times as many instances (counted for N=256)"
+    assert words == "⚠ a: 2 times as many instances (counted for N=256)"
+
+
+def test_a_little_more_is_no_warning():
+    (words,) = remarks(wb.schedule(TWICE, N=65) | wb.tile({"c/i": 8}), wb.compute_at("a", "c/i_o"))
+    assert words == "a: 1.1 times as many instances"
 
 
 @pytest.mark.parametrize(("element", "update", "said"), SUMS)

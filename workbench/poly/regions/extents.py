@@ -13,7 +13,7 @@ from workbench.poly.programs.tree import Loop
 from workbench.poly.regions.boxes import written
 from workbench.poly.sets import isl, unpack
 from workbench.poly.sets.names import to_isl
-from workbench.poly.time.timemap import instance, prefix, row_text
+from workbench.poly.time.timemap import domain_of, instance, prefix, row_text
 
 
 @lru_cache(maxsize=4096)
@@ -118,6 +118,36 @@ def row_range(program: Program, loop: Loop) -> tuple[int, int] | None:
     if not found or not all(low.is_int() and high.is_int() for low, high in found):
         return None
     return min(unpack.python_int(low) for low, _ in found), max(unpack.python_int(high) for _, high in found)
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def runs_once(program: Program, outside: tuple[Loop, ...], loop: Loop) -> bool:
+    """Whether a loop has one iteration at most wherever the loops outside of it stand: `m / 32` inside `m / 32`."""
+    return bool(_values_of(program, outside, loop).is_single_valued())
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def first_values(program: Program, outside: tuple[Loop, ...], loop: Loop) -> tuple[int, int] | None:
+    """The least and the greatest number at which a loop begins, as the loops outside of it have it; None where sizes
+    decide, or it has no iteration.
+    """
+    firsts = _values_of(program, outside, loop).lexmin().range()
+    low, high = firsts.dim_min_val(0), firsts.dim_max_val(0)
+    return (unpack.python_int(low), unpack.python_int(high)) if low.is_int() and high.is_int() else None
+
+
+def _values_of(program: Program, outside: tuple[Loop, ...], loop: Loop) -> isl.Map:
+    """From the values of the loops outside to those of a loop."""
+    found = []
+    for identifier, _ in loop.rows:
+        own = program.statement(identifier)
+        around, inside = (", ".join(row_text(x, own, program) for x in some) for some in (outside, (loop,)))
+        maps = (isl.parse_map(f"{prefix(program)}{{ {instance(own)} -> [{t}] }}") for t in (around, inside))
+        before, value = (m.intersect_domain(domain_of(program, own)) for m in maps)
+        found.append(before.reverse().apply_range(value))
+    return reduce(isl.Map.union, found)
 
 
 @lru_cache(maxsize=1024)

@@ -95,6 +95,7 @@ class TreeNode(TypedDict):
     children: list[TreeNode]
     kind: NotRequired[str]
     step: NotRequired[str]  # what steps call a loop
+    once: NotRequired[bool]  # a loop of one iteration wherever it stands
     number: NotRequired[int]  # of a statement: fixes its colour and mark
 
 

@@ -33,7 +33,7 @@ class Offers(TypedDict, total=False):
 
 
 class Wrong(TypedDict):
-    """A dependence that a refused step violates, with pairs of its instances."""
+    """A dependence that a refused step violates, with pairs of its instances; `data`: under which data it is one."""
 
     source: str
     target: str
@@ -43,6 +43,7 @@ class Wrong(TypedDict):
     array: str
     pairs: list[tuple[list[int], list[int]]]
     words: tuple[str, str]
+    data: str
 
 
 class Refusal(TypedDict, total=False):

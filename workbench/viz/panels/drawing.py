@@ -8,9 +8,9 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.program import Program
-from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, loops, statements
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, statements
+from workbench.poly.sets import isl
 from workbench.schedules import Schedule
-from workbench.schedules.schedule_text import loop_value
 from workbench.target import Target
 from workbench.viz.draw.palette import statement_numbers
 from workbench.viz.draw.png import png_bytes
@@ -21,10 +21,12 @@ from workbench.viz.notebook.display import picture
 from workbench.viz.panels.code.listing import code_payload, plain_lines
 from workbench.viz.panels.domain.numbers import Packed
 from workbench.viz.panels.domain.points import domain_payload
+from workbench.viz.panels.loop_words import ONCE, loop_words, one_iteration
 from workbench.viz.panels.rewriting import text_payload
 from workbench.viz.views.program.program_rows import statement_line
 
 MOST_KEPT = 24
+WORDS_SECONDS = 2.0  # of asking how often loops run: what is not known by then is not said
 T = TypeVar("T")
 
 
@@ -104,10 +106,11 @@ def _kept(known: dict[int, tuple[Schedule, T]], schedule: Schedule, made: Callab
 def tree_payload(program: Program, tree: Tree) -> list[TreeNode]:
     """The outermost nodes, each with its children; a node's `id` says the way to it (`0.1.0`)."""
     names = [loop.name for loop in loops(tree)]
-    return _numbered(_nodes(program, tree, {n for n in names if names.count(n) > 1}), "")
+    with isl.deadline(WORDS_SECONDS):
+        return _numbered(_nodes(program, tree, {n for n in names if names.count(n) > 1}), "")
 
 
-def _nodes(program: Program, tree: Tree, twice: set[str]) -> list[TreeNode]:
+def _nodes(program: Program, tree: Tree, twice: set[str], outside: tuple[Loop, ...] = ()) -> list[TreeNode]:
     """Nodes without ids; `twice` are the names of loops that a step must say with a statement."""
     match tree:
         case Leaf(identifier):
@@ -116,14 +119,18 @@ def _nodes(program: Program, tree: Tree, twice: set[str]) -> list[TreeNode]:
             node["number"] = statement_numbers(program)[own.name]
             return [node]
         case Sequence(children):
-            return [node for child in children for node in _nodes(program, child, twice)]
+            return [node for child in children for node in _nodes(program, child, twice, outside)]
         case Mark(note, child):
-            return [_node("mark", str(note), program, child, _nodes(program, child, twice))]
+            return [_node("mark", str(note), program, child, _nodes(program, child, twice, outside))]
         case Band(own, child):
             first = program.statement(statements(child)[0]).name
-            nodes = _nodes(program, child, twice)
-            for loop in reversed(own):
-                node = _node("loop", loop.name, program, child, nodes, loop_value(program, loop))
+            nodes = _nodes(program, child, twice, (*outside, *own))
+            for place, loop in reversed([*enumerate(own)]):
+                around = (*outside, *own[:place])
+                once = one_iteration(program, around, loop)
+                words = ONCE if once else loop_words(program, around, loop)
+                node = _node("loop", loop.name, program, child, nodes, words)
+                node["once"] = once
                 node["kind"] = loop.kind
                 node["step"] = str(loop_of(first if loop.name in twice else "", loop.name))
                 nodes = [node]

@@ -12,7 +12,7 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import path
 from workbench.poly.sets import isl
 from workbench.schedules import NextSteps, Schedule, offers, preview
-from workbench.schedules.legality import instance
+from workbench.schedules.legality import data_conditions, instance
 from workbench.schedules.offers import Gathering
 from workbench.schedules.steps.support.block_sizes import too_short
 from workbench.schedules.transform import Transform, from_json
@@ -113,6 +113,7 @@ def _red(v: Violation, program: Program, frame: Frame, points: dict[str, Any], w
         "array": v.dependence.array if v.dependence else "",
         "pairs": [(list(p), list(q)) for p, q in list(seen)[:MOST_RED]],
         "words": (instance(program, source, v.source), instance(program, target, v.target)),
+        "data": "" if v.dependence is None or v.dependence.exact else data_conditions(program, v),
     }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from workbench import poly
 from workbench.errors import WorkbenchError
-from workbench.poly.programs.tree import Loop
+from workbench.poly.programs.tree import AXES, Loop
 from workbench.schedules.edit import Site, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 
@@ -31,9 +31,11 @@ def dividing_sizes(schedule: Schedule, loop: Loop, sizes: Sequence[int]) -> list
 
 
 def in_pairs(schedule: Schedule, most: int) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
-    """Two loops directly inside one another, each with the largest block up to `most` that divides it."""
+    """Two loops directly inside one another, none bound, each with the largest block up to `most` that divides it."""
     halved = [most >> n for n in range(most.bit_length() - 1)]
     for pair in pairwise(sites(schedule.tree)):
+        if any(site.loop.kind in AXES for site in pair):
+            continue  # blocks and threads are blocks already: they were chosen when the loops were bound
         found = [_largest(schedule, site, halved) for site in pair]
         if pair[0].path == pair[1].path and found[0] and found[1]:
             yield found[0], found[1]

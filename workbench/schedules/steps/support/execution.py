@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from workbench.poly.programs.tree import Band, LoopKind
 from workbench.records import record
-from workbench.schedules.edit import find_loop, put, sites, spelt
+from workbench.schedules.edit import find_loop, in_kernel, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
@@ -30,7 +30,7 @@ class Execution(Transform):
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Self]:
         for site in sites(schedule.tree):
-            if site.loop.kind == "serial":
+            if site.loop.kind == "serial" and not (cls.kind == "parallel" and in_kernel(schedule.tree, site)):
                 yield cls(spelt(schedule.program, schedule.tree, site))
 
     def __str__(self) -> str:

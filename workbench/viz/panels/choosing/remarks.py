@@ -17,6 +17,9 @@ from workbench.viz.panels.assumed import with_sizes
 REORDERED = "sums in another order"
 NOTICED = 1.005
 """Fewer times as many instances are not worth a word."""
+TOO_OFTEN = 2
+"""So many times as many instances, or more, are worth a warning."""
+WARNING = "⚠ "
 ADDED = ("+", "*")
 WORTH = ("compute_at", "vectorize")
 """Kinds of steps of which there may be something to say."""
@@ -73,15 +76,17 @@ def _floats(program: Program, array: str) -> bool:
 
 
 def _anew(before: Schedule, step: Transform, after: Schedule) -> list[str]:
-    """`P: 93 times as many instances`, of each statement that a step computes more often than before."""
+    """`⚠ P: 93 times as many instances`, of each statement that a step computes more often than before."""
     if step.name != "compute_at" or after.program is before.program:
         return []
     base, assumed = with_sizes(before)
     if base is None:
         return []
     then = preview(base, step).program
-    told = [f"{name}: {times(ratio)} times as many instances" for name, ratio in more_often(base.program, then)]
-    return [f"{', '.join(told)}{f' ({assumed})' if assumed else ''}"] if told else []
+    found = more_often(base.program, then)
+    told = [f"{name}: {times(ratio)} times as many instances" for name, ratio in found]
+    warning = WARNING if any(float(times(ratio)) >= TOO_OFTEN for _, ratio in found) else ""
+    return [f"{warning}{', '.join(told)}{f' ({assumed})' if assumed else ''}"] if told else []
 
 
 def times(ratio: float) -> str:
