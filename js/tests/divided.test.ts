@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { divided, example, numbering } from '../src/divided';
 import { Frame } from '../src/frame';
-import { Labels } from '../src/regions';
+import { Labels } from '../src/labels';
 import { firstRun } from '../src/outline';
 import { box, program } from './programs';
 import type { Told } from './programs';
@@ -116,7 +116,7 @@ test('labels meet no other, stay in the picture, and are left out where there is
     const { blocks, threads } = divided(frame);
     const labels = new Labels(frame);
     const there = blocks.map(({ cells, label }) => labels.block(firstRun(cells), label));
-    const named = labels.thread(firstRun(threads[0].cells), 'thread (0,0)');
+    const named = labels.thread({ run: firstRun(threads[0].cells), inside: true, lower: true }, 'thread (0,0)');
     if (space === 600) assert.ok(named && there.every(Boolean));
     if (space === 110) assert.ok(!there.some(Boolean));
     const boxes = labels.placed.map(({ x, y, text }) => [x, y - 7, x + text.length * 5, y + 1]);
