@@ -20,7 +20,7 @@ import type { State } from './state';
 import type { Nest, Statement } from './messages';
 
 const AROUND = 3; // pixels above what stands over another in a nest
-const GAPS = 44; // pixels between the parts of the pane, and around them
+const GAPS = 30; // pixels between the parts of the pane, and around them
 const HINTS = ['drag over the points of a tile', 'right-click a loop'];
 const MERGE = 'drag this name onto another nest to merge the two';
 const FEW = 'arrows of one point only: point at another for its own'; // where all would cover the points
