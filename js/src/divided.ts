@@ -6,11 +6,13 @@ import { spot } from './geometry';
 import type { XY } from './geometry';
 import { inRows } from './outline';
 import type { Statement } from './messages';
+import { withoutOthers } from './within';
 
 const MOST = 2000; // regions of a kind beyond which they say nothing any more: none is drawn
 
-/** What an instance belongs to; `index` is that of a block or a thread, counted from the first. */
+/** What an instance belongs to, in loops of its own; `index` is that of a block or a thread, counted from the first. */
 interface Part {
+  loops: string;
   key: string;
   index: number[];
   label: string;
@@ -18,17 +20,20 @@ interface Part {
 
 /** Places that belong together, of one part or of several that are seen at the same places. */
 export interface Region {
+  loops: string;
   keys: Set<string>;
   index: number[];
   label: string;
   statements: Set<number>;
   cells: XY[];
+  side: number; // parts of a place each way, where it has only some of them
+  parts: XY[]; // what it has of its places
 }
 
-/** A loop that is bound: its place among a statement's loops, and the names down to it. */
+/** A loop that is bound: its place among a statement's loops, and the numbers of those down to it. */
 interface Bound {
   at: number;
-  names: string;
+  around: string;
 }
 
 /** The loops of a statement that say its block, its thread and its tile. */
@@ -37,23 +42,25 @@ interface Columns {
   block: Bound[]; // x before y before z
   thread: Bound[];
   shared: number[]; // parallel loops
-  names: string; // of what divides blocks
+  own: string; // the loops that say so: statements in other ones have blocks and threads of their own
 }
 
 const words = (index: number[]): string => (index.length ? `(${index.join()})` : '');
 
-function columns({ kinds, loops }: Statement): Columns {
+function columns({ kinds, numbers }: Statement): Columns {
   const bound = (what: string): Bound[] =>
     ['x', 'y', 'z']
       .map((axis) => kinds.indexOf(`${what}.${axis}`))
-      .flatMap((at) => (at < 0 ? [] : [{ at, names: loops.slice(0, at + 1).join() }]));
+      .flatMap((at) => (at < 0 ? [] : [{ at, around: numbers.slice(0, at + 1).join() }]));
   const [block, thread] = [bound('block'), bound('thread')];
   const inner = Math.max(0, ...block.map(({ at }) => at));
   const of = (wanted: (kind: string, i: number) => boolean) => kinds.flatMap((kind, i) => (wanted(kind, i) ? [i] : []));
   const host = of((kind, i) => i < inner && (kind === 'serial' || kind === 'unroll'));
   const shared = of((kind) => kind === 'parallel');
-  const names = [...host, ...block.map(({ at }) => at), ...shared].map((i) => loops[i]).join();
-  return { host, block, thread, shared, names };
+  const outer = [...host, ...block.map(({ at }) => at), ...shared];
+  const first = Math.min(...thread.map(({ at }) => at));
+  const own = (outer.length ? outer : thread.length ? [first] : []).map((i) => numbers[i]).join();
+  return { host, block, thread, shared, own };
 }
 
 /** The block, the thread and the tile of an instance: a statement has them for all of its instances, or for none. */
@@ -75,9 +82,9 @@ export class Numbering {
     this.lowest.set(key, Math.min(value, this.lowest.get(key) ?? value));
   }
 
-  private outside(own: Statement, { at, names }: Bound, row: number): string {
+  private outside(own: Statement, { at, around }: Bound, row: number): string {
     const start = own.times[0] + row * own.times[2];
-    return `${names}:${this.data.numbers.subarray(start, start + at).join()}`;
+    return `${around}:${this.data.numbers.subarray(start, start + at).join()}`;
   }
 
   private at(own: Statement, row: number, places: number[]): number[] {
@@ -89,27 +96,28 @@ export class Numbering {
   }
 
   block(number: number, row: number): Part | null {
-    const [own, { host, block, names }] = [this.data.domain.statements[number], this.columns[number]];
+    const [own, { host, block, own: loops }] = [this.data.domain.statements[number], this.columns[number]];
     if (!block.length) return null;
     const index = this.index(own, row, block);
-    return { key: `${names}:${this.at(own, row, host).join()}:${index.join()}`, index, label: words(index) };
+    return { loops, key: `${loops}:${this.at(own, row, host).join()}:${index.join()}`, index, label: words(index) };
   }
 
   /** The thread of a block, or of parallel loops; none where each block has one. */
   thread(number: number, row: number): Part | null {
-    const [own, { thread, shared, names, host, block }] = [this.data.domain.statements[number], this.columns[number]];
+    const [own, { thread, shared, own: loops, host, block }] = [this.data.domain.statements[number], this.columns[number]];
     if (!thread.length && !shared.length) return null;
     const [index, parallel] = [this.index(own, row, thread), this.at(own, row, shared)];
     const named = shared.map((i, n) => `${own.loops[i]}=${parallel[n]}`).join(', ');
-    const key = [names, this.at(own, row, host), this.index(own, row, block), parallel, index].map(String).join(':');
-    return { key, index: [...parallel, ...index], label: ['thread', named, words(index)].filter(Boolean).join(' ') };
+    const key = [loops, this.at(own, row, host), this.index(own, row, block), parallel, index].map(String).join(':');
+    return { loops, key, index: [...parallel, ...index], label: ['thread', named, words(index)].filter(Boolean).join(' ') };
   }
 
   tile(number: number, row: number): Part | null {
     const own = this.data.domain.statements[number];
     if (!own.tiled) return null;
     const index = Array.from({ length: own.tiled }, (_, i) => this.data.at(own.times, row, i));
-    return { key: `${own.loops.slice(0, own.tiled).join()}:${index.join()}`, index, label: '' };
+    const loops = own.numbers.slice(0, own.tiled).join();
+    return { loops, key: `${loops}:${index.join()}`, index, label: '' };
   }
 }
 
@@ -137,8 +145,11 @@ export function divided(frame: Frame, tiled = true): Divided {
   const threads = all.length > 1 ? all : [];
   const parts = tiled ? joined(grouped(frame, (number, row) => numbers.tile(number, row))) : [];
   const several = parts.length > 1 && parts.some(({ cells }) => cells.length > 1);
-  const known = new Set([...blocks, ...threads].map(placesOf));
-  return { blocks, threads, tiles: several ? parts.filter((tile) => !known.has(placesOf(tile))) : [] };
+  const known = [...blocks, ...threads].map((region) => [placesOf(region), region.statements] as const);
+  const marked = (tile: Region) =>
+    known.some(([places, own]) => places === placesOf(tile) && [...tile.statements].every((n) => own.has(n)));
+  const tiles = several ? parts.filter((tile) => !marked(tile)) : [];
+  return { blocks: withoutOthers(frame, blocks), threads: withoutOthers(frame, threads), tiles: withoutOthers(frame, tiles) };
 }
 
 /** The thread that stands for all: the first of those with the most places. */
@@ -151,8 +162,9 @@ function grouped(frame: Frame, part: (number: number, row: number) => Part | nul
     for (const [row, mark] of frame.scene.byRow[number]) {
       const own = part(number, row);
       if (!own) break;
-      const { key, index, label } = own;
-      const region = found.get(key) ?? { keys: new Set([key]), index, label, statements: new Set(), cells: [], places: new Set() };
+      const { loops, key, index, label } = own;
+      const fresh = { loops, keys: new Set([key]), index, label, statements: new Set<number>(), cells: [], places: new Set<number>() };
+      const region = found.get(key) ?? { ...fresh, side: 1, parts: [] };
       found.set(key, region);
       if (found.size > MOST) return [];
       region.statements.add(number);
@@ -161,16 +173,16 @@ function grouped(frame: Frame, part: (number: number, row: number) => Part | nul
       region.places.add(place);
     }
   }
-  return [...found.values()].map((region) => ({ ...region, cells: inRows(region.cells) }));
+  return [...found.values()].map((region) => ({ ...region, cells: inRows(region.cells), parts: region.cells }));
 }
 
 const placesOf = ({ cells }: Region): string => cells.map(([x, y]) => spot(x, y)).join();
 
-/** Regions of the same places are one, with the first label and the last: behind a place may stand instances of several. */
+/** Regions of the same loops at the same places are one, with the first label and the last: behind a place may stand instances of several. */
 function joined(regions: Region[]): Region[] {
   const found = new Map<string, Region[]>();
   for (const region of regions) {
-    const places = placesOf(region);
+    const places = `${region.loops}:${placesOf(region)}`;
     const known = found.get(places);
     if (known) known.push(region);
     else found.set(places, [region]);

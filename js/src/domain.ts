@@ -5,38 +5,36 @@ import { CROWD, keyOf } from './choice';
 import type { RoomFor } from './choice';
 import { Chooser } from './chooser';
 import { button, h } from './dom';
-import { WHOLE } from './frame';
+import { best, height, largest, space, stands, twoFit } from './filling';
+import type { Needs, Stand } from './filling';
+import { WHOLE, places } from './frame';
 import { listen } from './gestures';
+import { legend, nameDrawn } from './legend';
 import { glyph, role } from './palette';
 import { tell, told } from './hints';
 import { MapKind, MapPane } from './map';
 import { Plot } from './plot';
-import type { Behind } from './regions';
 import { ReplayBar } from './replay';
-import { Look, drawn, followed, scene, sliders } from './scene';
+import { Look, Scene, drawn, followed, scene, sliders } from './scene';
 import type { State } from './state';
 import type { Nest, Statement } from './messages';
 
-const GAPS = 44; // pixels between the parts of the pane, and around them
+const AROUND = 3; // pixels above what stands over another in a nest
+const GAPS = 30; // pixels between the parts of the pane, and around them
 const HINTS = ['drag over the points of a tile', 'right-click a loop'];
 const MERGE = 'drag this name onto another nest to merge the two';
 const FEW = 'arrows of one point only: point at another for its own'; // where all would cover the points
 const FEW_RED = 'of each dependence in the wrong order one arrow';
 const LEAVING = 700; // milliseconds to get from a button to its map
-const LOWEST = 150; // pixels of a picture in which something is seen
-const NARROWEST = 172; // pixels of a nest beside others
-const BESIDE = 176; // pixels of axes and sliders beside their picture
 const ROWS = 4; // of pictures that a screen holds, by scrolling where it must: names of nests are dragged onto one another
-const [AROUND, NAMES, CONTROLS] = [150, 24, 110]; // pixels of height: of what is not pictures, of a nest's names, of its sliders
 
 export class DomainPane {
   private readonly replay: ReplayBar;
   readonly element = h('section', { class: 'pane domain', 'aria-label': 'Iteration domain' });
   plots: Plot[] = [];
-  private space = 500;
-  private stacked = false; // nests stand one below another, where two have no room side by side
-  private beside = false; // what is chosen for a nest stands beside its picture
-  private tall: number | undefined; // pixels of height of a picture, where its pane has a height of its own
+  private stand: Stand = { columns: 1, beside: false };
+  private wide = 500; // pixels of all pictures
+  private unit: number | undefined; // pixels of a place at most, where the pane has a height of its own
   private readonly looks = new Map<string, Look>();
   private readonly seen = new Map<string, Nest>(); // as it was when its look was last used
   private readonly map: MapPane;
@@ -67,45 +65,82 @@ export class DomainPane {
     this.plots = [];
     this.map.close();
     this.replay.draw();
-    const wide = (this.element.clientWidth || 540) - 22;
+    this.wide = (this.element.clientWidth || 540) - 22;
     const shown = this.chooser.chosen();
     this.state.pictured = shown.flatMap(({ statements }) => statements.map((n) => this.state.data.domain.statements[n].name));
-    const several = shown.length > 1;
-    const talk = this.element.closest('.talk') !== null;
-    this.stacked = several && !this.sideBySide(wide);
-    const column = this.stacked || !several;
-    const onScreen = this.fitted && !talk;
-    this.beside = column && onScreen && this.besideIsLarger(wide, shown.length);
-    this.space = this.beside ? wide - BESIDE : several && !this.stacked ? wide / 2 - 10 : wide;
     const nests = shown.map((nest) => this.nest(nest));
     this.element.replaceChildren(
       this.tools(),
       this.map.element,
       this.hint() ?? '',
       this.chooser.element(shown) ?? '',
-      h('div', { class: `nests${several ? ' several' : ''}${this.stacked ? ' stacked' : ''}${this.beside ? ' beside' : ''}` }, ...nests),
+      h('div', { class: 'nests' }, ...nests),
       h('div', { class: 'under' }, this.replay.element, this.note()),
     );
+    this.arrange(shown, nests);
     this.plotAll(shown, nests);
     this.reveal();
     this.bring(nests, shown);
   }
 
+  /** In one column or two, as pictures become largest; where the pane grows with them, in two where both have room. */
+  private arrange(shown: Nest[], nests: HTMLElement[]): void {
+    const possible = stands(nests.length, this.wide);
+    const chosen = this.fitted && this.element.clientHeight && !this.element.closest('.talk');
+    const scenes = shown.map((nest) => this.scene(nest));
+    const needs = (stand: Stand) => this.needs(stand, scenes, nests);
+    this.stand = chosen ? best(possible, needs, this.wide, this.high) : possible[0];
+    this.needs(this.stand, scenes, nests);
+  }
+
+  private scene(nest: Nest): Scene {
+    return scene(this.state.data, nest, this.looks.get(this.key(nest))!);
+  }
+
+  /** What the pictures need where they stand so. */
+  private needs(stand: Stand, scenes: Scene[], nests: HTMLElement[]): Needs[] {
+    const { classList } = this.element.querySelector('.nests')!;
+    classList.toggle('several', nests.length > 1);
+    classList.toggle('stacked', nests.length > 1 && stand.columns === 1);
+    classList.toggle('beside', stand.beside);
+    nests.forEach((nest) => {
+      const box = nest.querySelector<HTMLElement>('.plot-box')!;
+      if (!box.firstChild) box.style.width = `${space(stand, this.wide)}px`;
+    });
+    const tall = (nest: HTMLElement, part: string) => nest.querySelector<HTMLElement>(`:scope > ${part}`)!.offsetHeight + AROUND;
+    return nests.map((nest, i) => ({ places: places(scenes[i]), names: tall(nest, '.chips'), controls: tall(nest, '.controls') }));
+  }
+
+  /** Pixels of height for the pictures and what is chosen for them. */
+  private get high(): number {
+    const { element } = this;
+    const tall = (e: Element) => (e as HTMLElement).offsetHeight;
+    const around = [...element.children].filter((e) => !e.matches('.nests, .map')).reduce((sum, e) => sum + tall(e), 0);
+    return element.clientHeight - around - GAPS;
+  }
+
   /** The pictures, as high as what stands around them leaves room for; what they leave out stands in the note below. */
   private plotAll(shown: Nest[], nests: HTMLElement[]): void {
-    this.tall = this.room(nests.length);
+    const scenes = shown.map((nest) => this.scene(nest));
+    const own = this.fitted && this.element.clientHeight > 0;
+    this.unit = own ? largest(this.needs(this.stand, scenes, nests), this.stand, this.wide, this.high) : undefined;
     this.plots = shown.map((nest, i) => {
-      const plot = new Plot(this.state, nest, this.looks.get(this.key(nest))!, this.space, this.tall);
+      const plot = this.plot(nest, scenes[i]);
       listen(plot);
       nests[i].querySelector('.plot-box')!.replaceWith(plot.element);
       return plot;
     });
-    this.drawnBehind();
+    nameDrawn(this.element, this.plots, this.state.data);
     const note = this.element.querySelector<HTMLElement>('.under > .note')!;
     const [before, words] = [note.offsetHeight, this.words()];
     if (words === note.textContent) return;
     note.replaceWith(this.note());
     if (this.fitted && this.element.querySelector<HTMLElement>('.under > .note')!.offsetHeight > before) this.plotAll(shown, nests);
+  }
+
+  private plot(nest: Nest, known: Scene): Plot {
+    const tall = this.unit === undefined ? undefined : height(places(known), this.unit);
+    return new Plot(this.state, nest, this.looks.get(this.key(nest))!, space(this.stand, this.wide), tall, known);
   }
 
   /** After a step that was made by hand its nest is seen, where the pane does not hold all. */
@@ -121,24 +156,13 @@ export class DomainPane {
     if (up < 0 || down > 0) this.element.scrollTop += up < 0 ? up : Math.min(up, down + GAPS / 4);
   }
 
-  private sideBySide(wide: number): boolean {
-    return wide / 2 - 10 >= NARROWEST;
-  }
-
   /** How many pictures stand there at once: in a talk one, which fills the pane. */
   private roomFor(): RoomFor {
     const { clientWidth, clientHeight } = this.element;
     if (this.element.closest('.talk')) return { rows: 1, columns: 1 };
-    const columns = this.sideBySide(clientWidth - 22) ? 2 : 1;
+    const columns = twoFit(clientWidth - 22) ? 2 : 1;
     if (!this.fitted || !clientHeight) return { rows: Infinity, columns };
     return { rows: ROWS, columns };
-  }
-
-  /** Whether pictures in one column become larger where what is chosen stands beside them, not below. */
-  private besideIsLarger(wide: number, count: number): boolean {
-    if (wide - BESIDE < LOWEST) return false;
-    const high = (this.element.clientHeight - AROUND) / count;
-    return Math.min(wide - BESIDE, high - NAMES) > Math.min(wide, high - NAMES - CONTROLS);
   }
 
   /** What is drawn otherwise than it is; where that is long, its end is read where the mouse rests on it. */
@@ -155,17 +179,6 @@ export class DomainPane {
 
   private get fitted(): boolean {
     return this.element.closest('.fitted') !== null;
-  }
-
-  /** Pixels that each picture may be high, so that all of the pane is seen; none where the pane grows with them. */
-  private room(count: number): number | undefined {
-    const { element } = this;
-    if (!element.closest('.fitted') || !element.clientHeight) return undefined;
-    const rows = this.stacked ? count : Math.ceil(count / 2);
-    const tall = (e: Element) => (e as HTMLElement).offsetHeight;
-    const around = [...element.children].filter((e) => !e.matches('.nests, .map')).reduce((sum, e) => sum + tall(e), 0);
-    const inside = Math.max(...[...element.querySelectorAll(this.beside ? '.nest > .chips' : '.nest')].map(tall));
-    return Math.max(LOWEST, (element.clientHeight - around - GAPS) / rows - inside);
   }
 
   /** What one may do with the mouse: one line, until it was read or somebody took a step. */
@@ -212,32 +225,8 @@ export class DomainPane {
       { class: 'tools' },
       h('span', { class: 'group', role: 'group', 'aria-label': 'what dragging does' }, ...modes, ...maps),
       h('span', { class: 'group kinds' }, ...toggles(this.state, () => this.draw())),
-      this.legend() ?? '',
+      legend(this.state.data) ?? '',
     );
-  }
-
-  /** What may stand behind the points; what of it is drawn is known once the pictures are. */
-  private legend(): HTMLElement | null {
-    const { statements } = this.state.data.domain;
-    const any = (found: (kind: string) => boolean) => statements.some(({ kinds }) => kinds.some(found));
-    const there: Record<Behind, boolean> = {
-      block: any((kind) => kind.startsWith('block')),
-      tile: statements.some(({ tiled }) => tiled > 0),
-      thread: any((kind) => kind === 'parallel' || kind.startsWith('thread')),
-      lane: any((kind) => kind === 'vector'),
-    };
-    const items = BEHIND.filter(([name]) => there[name]).map(([name, words, title]) =>
-      h('span', { 'data-behind': name, title }, h('i', { class: `behind ${name}` }), words),
-    );
-    return items.length ? h('span', { class: 'group kinds legend-behind' }, ...items) : null;
-  }
-
-  /** The legend names what is drawn, and nothing else. */
-  private drawnBehind(): void {
-    const drawn = new Set(this.plots.flatMap(({ regions }) => regions.kinds));
-    this.element
-      .querySelectorAll<HTMLElement>('[data-behind]')
-      .forEach((item) => (item.hidden = !drawn.has(item.dataset.behind as Behind)));
   }
 
   private mode(mode: 'select' | 'tile' | 'skew'): void {
@@ -483,11 +472,11 @@ export class DomainPane {
   private redraw(nest: Nest, look: Look): void {
     const place = this.plots.findIndex((plot) => plot.nest === nest);
     const before = this.plots[place];
-    const plot = new Plot(this.state, nest, look, this.space, this.tall);
+    const plot = this.plot(nest, scene(this.state.data, nest, look));
     listen(plot);
     before.element.replaceWith(plot.element);
     this.plots[place] = plot;
-    this.drawnBehind();
+    nameDrawn(this.element, this.plots, this.state.data);
     this.element.querySelector('.under > .note')?.replaceWith(this.note());
   }
 
@@ -554,18 +543,6 @@ export class DomainPane {
 }
 
 const all = (look: Look): Record<string, null> => Object.fromEntries(Object.keys(look.at).map((dim) => [dim, null]));
-
-// What stands behind the points: its name in the legend, and what it is.
-const BEHIND: [Behind, string, string][] = [
-  ['block', 'block', 'block of threads: its index is on the upper edge'],
-  ['tile', 'tile', 'tile: what the loops outside have one iteration of'],
-  [
-    'thread',
-    'threads, one hatched',
-    'threads in two shades by turns; that of the point which is lit is hatched, else one that stands for all',
-  ],
-  ['lane', 'vector', 'vector: what is executed at once'],
-];
 
 const MODES = {
   select: { name: 'select', hint: 'click a point to light what belongs to it' },

@@ -10,7 +10,7 @@ import type { Nest, Statement } from './messages';
 export const MARGIN = { left: 46, right: 18, top: 44, bottom: 16 };
 const TALLEST = 340; // pixels of what is between the margins, where nobody says how high a picture may be
 const LEAST = 1.5; // pixels of a place
-const MOST = 64;
+export const MOST = 64;
 const NARROWEST = 100; // pixels between the margins
 
 /** A zoom, and how far the picture is moved then, in pixels. */
@@ -22,6 +22,9 @@ export interface View {
 
 export const WHOLE: View = { k: 1, x: 0, y: 0 };
 
+/** How many places a scene has each way. */
+export const places = ({ low, high }: Scene): XY => [high[0] - low[0] + 1, high[1] - low[1] + 1];
+
 export class Frame {
   readonly scene: Scene;
   readonly unit: number; // pixels of a place
@@ -29,17 +32,18 @@ export class Frame {
   readonly height: number;
   private readonly cells = new Map<number, Mark[]>();
 
-  /** `space` is how many pixels wide it may become, `tall` how high. */
+  /** `space` is how many pixels wide it may become, `tall` how high; its scene, where that is known. */
   constructor(
     readonly data: Data,
     readonly nest: Nest,
     readonly look: Look,
     space: number,
     tall: number = TALLEST + MARGIN.top + MARGIN.bottom,
+    known?: Scene,
   ) {
-    this.scene = scene(data, nest, look);
-    const { low, high, marks } = this.scene;
-    const [nx, ny] = [high[0] - low[0] + 1, high[1] - low[1] + 1];
+    this.scene = known ?? scene(data, nest, look);
+    const { marks } = this.scene;
+    const [nx, ny] = places(this.scene);
     const room = space - MARGIN.left - MARGIN.right;
     const upright = tall - MARGIN.top - MARGIN.bottom;
     this.unit = Math.max(LEAST, Math.min(MOST, room / nx, upright / ny));
@@ -76,13 +80,18 @@ export class Frame {
     return [((px - x) / k - MARGIN.left) / this.unit + low[0] - 0.5, ((py - y) / k - MARGIN.top) / this.unit + low[1] - 0.5];
   }
 
+  /** The marks of a place. */
+  standing([x, y]: XY): Mark[] {
+    return this.cells.get(spot(x, y)) ?? [];
+  }
+
   place(mark: Mark): XY {
     return this.at(mark.x + mark.shift[0], mark.y + mark.shift[1]);
   }
 
   /** The mark of the place that a point is in, the nearest of several. */
   near([x, y]: XY): Mark | null {
-    const found = this.cells.get(spot(Math.round(x), Math.round(y))) ?? [];
+    const found = this.standing([Math.round(x), Math.round(y)]);
     const away = (m: Mark) => Math.hypot(m.x + m.shift[0] - x, m.y + m.shift[1] - y);
     return found.reduce<Mark | null>((best, m) => (best && away(best) <= away(m) ? best : m), null);
   }

@@ -20,6 +20,7 @@ export interface Instances {
   dims: string[];
   does: string;
   loops: string[];
+  numbers: number[]; // of the loops: one around several statements has the same number for all of them
   kinds: string[];
   counts: string[]; // what the axis of a loop is called that counts something else than the dim of its name
   plain: boolean[];
@@ -35,6 +36,7 @@ export interface Statement {
   dims: string[];
   does: string;
   loops: string[];
+  numbers: number[];
   kinds: string[];
   counts: string[];
   plain: boolean[];

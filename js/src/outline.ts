@@ -83,3 +83,7 @@ export function firstRun(cells: XY[]): [number, number, number, number] {
   for (const [a, b] of sorted) if (b === y && a === right + 1) right = a;
   return [x - 0.5, y - 0.5, right + 0.5, y + 0.5];
 }
+
+/** Twice the area within a border: less than 0 where it goes around what is not its own. */
+export const turning = (corners: XY[]): number =>
+  corners.reduce((sum, [x, y], i) => sum + x * corners[(i + 1) % corners.length][1] - corners[(i + 1) % corners.length][0] * y, 0);

@@ -13,11 +13,11 @@ import type { XY } from './geometry';
 import { form, role } from './palette';
 import type { Nest } from './messages';
 import { Regions } from './regions';
-import type { Look, Mark } from './scene';
+import type { Look, Mark, Scene } from './scene';
 import type { State } from './state';
 
 const SVG_POINTS = 5000;
-const SLIM = 0.34; // of the way between neighbours: the widest mark is 2.75 times its size
+const SLIM = 0.3; // of the way between neighbours: the widest mark is 2.75 times its size
 
 let plots = 0;
 
@@ -43,8 +43,9 @@ export class Plot extends Frame {
     look: Look,
     space: number,
     tall?: number,
+    known?: Scene,
   ) {
-    super(state.data, nest, look, space, tall);
+    super(state.data, nest, look, space, tall, known);
     this.svg = s('svg', {
       class: 'plot',
       width: this.width,

@@ -6,21 +6,22 @@ import { divided, example, numbering } from './divided';
 import type { Divided, Region } from './divided';
 import { s } from './dom';
 import type { Frame } from './frame';
-import { firstRun, hatching, outlines } from './outline';
+import { Labels, written } from './labels';
+import type { Beside, Run } from './labels';
+import { firstRun, hatching, outlines, turning } from './outline';
 import { role } from './palette';
 import type { XY } from './geometry';
 import type { Mark } from './scene';
+import { placed } from './within';
 
 export type Behind = 'block' | 'tile' | 'thread' | 'lane';
 
-const NAMED = 300; // blocks beyond which only the thread is named
+const NAMED = 300; // blocks beyond which only the first is named
 const INSIDE = 3.2; // pixels between the outline of a tile and that of a block, where places are large
 const SHARE = 0.12; // of a place, at most
 const HATCH = 8; // pixels between lines
-const LETTERS = 10; // pixels, where places are at least twice as high
-const SMALLEST = 7.5;
-const WIDTH = 0.58; // of a letter, of its height
-const ROOM = 2; // pixels around a label
+const [THICKEST, THINNEST] = [2.6, 1]; // pixels of the outline of a block
+const THICK = 0.09; // of a place
 
 export class Regions {
   readonly hatch = s('g', { class: 'one-thread' });
@@ -50,20 +51,33 @@ export class Regions {
 
   /** Threads in two shades. */
   shades(): SVGElement[] {
-    return this.found.threads.map(({ index, cells }) => {
-      const odd = Math.abs(index.reduce((a, b) => a + b, 0)) % 2;
-      return s('path', { class: `thread ${odd ? 'odd' : 'even'}`, d: this.around(cells) });
+    return this.found.threads.map((thread) => {
+      const odd = Math.abs(thread.index.reduce((a, b) => a + b, 0)) % 2;
+      return s('path', { class: `thread ${odd ? 'odd' : 'even'}`, d: this.around(thread) });
     });
+  }
+
+  /** The statements that have a kind, and whether it is drawn around theirs alone where others stand beside them. */
+  of(kind: Behind): { statements: Set<number>; alone: boolean } {
+    const { blocks, threads, tiles } = this.found;
+    const found = { block: blocks, thread: threads, tile: tiles, lane: [] }[kind];
+    return { statements: new Set(found.flatMap(({ statements }) => [...statements])), alone: found.some(({ side }) => side > 1) };
   }
 
   outlines(): SVGElement[] {
     const { tiles, blocks } = this.found;
-    const own = ({ statements }: Region) => (statements.size > 1 ? 'shared' : role(this.frame.data.number([...statements][0])));
+    const { unit, data } = this.frame;
+    const own = ({ statements }: Region) => (statements.size > 1 ? 'shared' : role(data.number([...statements][0])));
+    const thick = (side: number) => Math.max(THINNEST, Math.min(THICKEST, (THICK * unit) / side)).toFixed(1);
     return [
-      ...tiles.map((tile) =>
-        s('path', { class: `tile ${own(tile)}`, d: this.around(tile.cells, Math.min(SHARE, INSIDE / this.frame.unit)) }),
+      ...tiles.map((tile) => s('path', { class: `tile ${own(tile)}`, d: this.border(tile, Math.min(SHARE, INSIDE / unit)) })),
+      ...blocks.map((block) =>
+        s('path', {
+          class: block.side > 1 ? `block alone ${own(block)}` : 'block',
+          style: `stroke-width:${thick(block.side)}px`,
+          d: this.border(block),
+        }),
       ),
-      ...blocks.map(({ cells }) => s('path', { class: 'block', d: this.around(cells) })),
     ];
   }
 
@@ -74,97 +88,81 @@ export class Regions {
     });
   }
 
-  /** One thread is hatched and named: that of an instance, else the one that stands for all. */
+  /** One thread is hatched and named: that of an instance, else the one that stands for all; and its block is. */
   show(statement?: number, row?: number): void {
-    const part = statement === undefined || row === undefined ? null : numbering(this.frame.data).thread(statement, row);
+    const numbers = numbering(this.frame.data);
+    const known = statement !== undefined && row !== undefined;
+    const [part, block] = known ? [numbers.thread(statement, row), numbers.block(statement, row)] : [null, null];
     const own = part && this.found.threads.find(({ keys }) => keys.has(part.key));
     const region = own ?? example(this.found);
     const label = own ? part.label : (region?.label ?? '');
-    const name = `${own ? part.key : ''} ${label}`;
+    const name = `${own ? part.key : ''} ${label} ${block?.key ?? ''}`;
     if (name === this.hatched) return;
     this.hatched = name;
-    const lines = region ? hatching(region.cells, Math.max(2, Math.round(this.frame.unit / HATCH))) : [];
-    const d = lines.map((line) => path(line.map((at) => this.frame.at(...at)))).join('');
+    const side = region?.side ?? 1;
+    const lines = region ? hatching(region.parts, Math.max(2, Math.round(this.frame.unit / side / HATCH))) : [];
+    const d = lines.map((line) => this.path(side, line)).join('');
     this.hatch.replaceChildren(...(region ? [s('path', { class: 'hatch', d })] : []));
-    this.name(region, label);
+    this.name(region, label, block?.key);
   }
 
-  private around(cells: XY[], inside = 0): string {
-    return outlines(cells, inside)
-      .map((corners) => `${path(corners.map((corner) => this.frame.at(...corner)))}z`)
+  private path(side: number, corners: XY[]): string {
+    return path(corners.map((corner) => this.frame.at(...placed(side, corner))));
+  }
+
+  private around({ side, parts }: Region, inside = 0): string {
+    return outlines(parts, inside * side)
+      .map((corners) => `${this.path(side, corners)}z`)
       .join('');
   }
 
-  /** Labels stand where they meet none of those before; those of blocks stay where they are. */
-  private name(thread: Region | undefined, words: string): void {
+  /** What is around a region, without the places of others within it. */
+  private border(region: Region, inside = 0): string {
+    const { side, parts } = region;
+    if (side === 1) return this.around(region, inside);
+    const outer = outlines(parts, inside * side).filter((corners) => turning(corners) > 0);
+    return outer.map((corners) => `${this.path(side, corners)}z`).join('');
+  }
+
+  /** Labels stand where they meet none of those before: of blocks the first, that of the lit instance, and all that have room. */
+  private name(thread: Region | undefined, words: string, lit?: string): void {
     const labels = new Labels(this.frame);
     const { blocks } = this.found;
-    if (blocks.length <= NAMED)
-      blocks.forEach(({ cells, label }, n) => {
-        const named = n === 0 && labels.block(firstRun(cells), `block ${label}`);
-        if (!named) labels.block(firstRun(cells), label);
-      });
-    if (thread) labels.thread(firstRun(thread.cells), words);
+    blocks.forEach((block, n) => {
+      const wanted = n === 0 || (lit !== undefined && block.keys.has(lit));
+      if (!wanted && (blocks.length > NAMED || !labels.roomy(areaOf(block), block.label))) return;
+      const named = n === 0 && labels.block(runOf(block), `block ${block.label}`);
+      if (!named) labels.block(runOf(block), block.label);
+    });
+    if (thread) labels.thread(this.beside(thread), words);
     this.labels.replaceChildren(...labels.placed.flatMap(written));
   }
-}
 
-interface Label {
-  kind: 'block' | 'thread';
-  x: number;
-  y: number;
-  size: number;
-  text: string;
-}
-
-type Run = [left: number, top: number, right: number, bottom: number];
-
-/** Words beside what they name, in pixels, each where it meets none of those before. */
-export class Labels {
-  readonly placed: Label[] = [];
-
-  constructor(private readonly frame: Frame) {}
-
-  /** On the upper edge of a block; whether there was room. */
-  block([left, top, right]: Run, text: string): boolean {
-    const [[x, y], [end]] = [this.frame.at(left, top), this.frame.at(right, top)];
-    const label = this.at('block', [x, y], text);
-    return wide(label) + 4 * ROOM <= end - x && this.put(label);
-  }
-
-  /** On the lower edge of a thread's first places or on the upper one, if need be somewhat to the right; whether there was room. */
-  thread([left, top, , bottom]: Run, text: string): boolean {
-    const spots = [0, 1, 2, 3].flatMap((n) => [this.frame.at(left + n, bottom), this.frame.at(left + n, top)]);
-    return spots.some((spot) => this.put(this.at('thread', spot, text)));
-  }
-
-  /** Words on an edge that begins in a corner; they are no smaller than can be read. */
-  private at(kind: Label['kind'], [x, y]: XY, text: string): Label {
-    const size = Math.max(SMALLEST, Math.min(LETTERS, this.frame.unit / 2));
-    return { kind, x: x + 2 * ROOM, y: y + 0.36 * size, size, text };
-  }
-
-  private put(label: Label): boolean {
-    const own = room(label);
-    if (own[0] < 0 || own[2] > this.frame.width || own[3] > this.frame.height) return false;
-    const meets = (other: Run) => own[0] < other[2] && other[0] < own[2] && own[1] < other[3] && other[1] < own[3];
-    if (this.placed.some((other) => meets(room(other)))) return false;
-    this.placed.push(label);
-    return true;
+  /** Where a thread may be named: below it only within its own block. */
+  private beside(thread: Region): Beside {
+    const run = runOf(thread);
+    const { high } = this.frame.scene;
+    const [x, y] = thread.cells[0];
+    const has = ({ cells }: Region, at: XY) => cells.some((cell) => cell[0] === at[0] && cell[1] === at[1]);
+    const block = this.found.blocks.find((one) => has(one, [x, y]) && [...thread.statements].every((n) => one.statements.has(n)));
+    const last = thread.cells.find((cell) => cell[1] === high[1]);
+    const foot =
+      last &&
+      placed(thread.side, [Math.min(...thread.parts.filter((part) => part[1] >= last[1] * thread.side).map(([a]) => a)) - 0.5, 0])[0];
+    return { run, foot, inside: thread.side === 1, lower: !block || has(block, [x, y + 1]) };
   }
 }
 
-const wide = ({ text, size }: Label): number => text.length * size * WIDTH;
-function room(label: Label): Run {
-  const { x, y, size } = label;
-  return [x - ROOM / 2, y - 0.76 * size, x + wide(label) + ROOM / 2, y + 0.2 * size];
+/** The first parts of a region that lie side by side, in places. */
+function runOf({ side, parts }: Region): Run {
+  const [left, top, right, bottom] = firstRun(parts);
+  return [...placed(side, [left, top]), ...placed(side, [right, bottom])];
 }
-/** Words on a ground of their own, or the edge would run through them. */
-function written(label: Label): SVGElement[] {
-  const [x, y, right, bottom] = room(label);
-  const ground = s('rect', { class: 'label-ground', x, y, width: right - x, height: bottom - y, rx: 2 });
-  const { kind, size, text } = label;
-  return [ground, s('text', { class: `label of-${kind}`, x: label.x, y: label.y, 'font-size': size }, text)];
+
+/** The box around a region, in places. */
+function areaOf({ cells }: Region): Run {
+  const [x, y] = [cells.map(([a]) => a), cells.map(([, b]) => b)];
+  return [Math.min(...x) - 0.5, Math.min(...y) - 0.5, Math.max(...x) + 0.5, Math.max(...y) + 0.5];
 }
 
 const path = (points: XY[]): string => `M${points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join('L')}`;

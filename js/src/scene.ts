@@ -25,6 +25,7 @@ export interface Scene {
   high: [number, number];
   lanes: [Set<number>, Set<number>]; // places that are no values of the axis
   apart: number; // cells between the marks that are nearest to one another
+  sharing: number[]; // statements of which several stand in some cell, each in its seat there
 }
 
 /** The axes of a nest that was looked at before: where a step changed what a loop counts, the loop is followed. */
@@ -110,8 +111,8 @@ export function scene(data: Data, nest: Nest, look: Look): Scene {
   }
   for (const i of [0, 1]) if (low[i] > high[i]) [low[i], high[i]] = [0, 0];
   placeLanes(data, nest, lanes, low, high);
-  const apart = shiftShared(marks);
-  return { marks, byRow, low, high, apart, lanes: [new Set(lanes[0].map((m) => m.x)), new Set(lanes[1].map((m) => m.y))] };
+  const { apart, sharing } = shiftShared(marks);
+  return { marks, byRow, low, high, apart, sharing, lanes: [new Set(lanes[0].map((m) => m.x)), new Set(lanes[1].map((m) => m.y))] };
 }
 
 /** A statement without a coordinate on an axis stands before the others there, or after them if it runs later. */
@@ -136,25 +137,32 @@ function placeLanes(data: Data, nest: Nest, lanes: Mark[][], low: [number, numbe
 
 const ROW = 3; // statements of a cell that stand on its diagonal; more stand in a square
 
+/** How many seats a cell has each way where so many statements share cells. */
+export const seats = (count: number): number => (count > ROW ? Math.ceil(Math.sqrt(count)) : Math.max(1, count));
+
+/** The column and the row of the seat that the statement at a place of those that share cells has. */
+export const seat = (place: number, count: number): [number, number] =>
+  count > ROW ? [place % seats(count), Math.floor(place / seats(count))] : [place, place];
+
 /** Statements that share cells move apart, so that no mark covers another; how far, in cells. */
-function shiftShared(marks: Mark[]): number {
-  if (marks.every((m) => m.statement === marks[0].statement)) return 1;
+function shiftShared(marks: Mark[]): { apart: number; sharing: number[] } {
+  if (marks.every((m) => m.statement === marks[0].statement)) return { apart: 1, sharing: [] };
   const cells = new Map<number, Set<number>>();
   for (const m of marks) {
     const key = spot(m.x, m.y);
     cells.set(key, (cells.get(key) ?? new Set()).add(m.statement));
   }
-  const sharing = new Set<number>();
-  for (const found of cells.values()) if (found.size > 1) found.forEach((n) => sharing.add(n));
-  const order = [...sharing].sort((a, b) => a - b);
-  if (!order.length) return 1;
-  const side = order.length > ROW ? Math.ceil(Math.sqrt(order.length)) : order.length;
-  const step = Math.min(0.34, 0.84 / side);
+  const found = new Set<number>();
+  for (const own of cells.values()) if (own.size > 1) own.forEach((n) => found.add(n));
+  const sharing = [...found].sort((a, b) => a - b);
+  if (!sharing.length) return { apart: 1, sharing };
+  const side = seats(sharing.length);
+  const step = Math.min(0.38, 0.84 / side);
   const middle = (side - 1) / 2;
   for (const m of marks) {
-    const place = order.indexOf(m.statement);
-    const [column, row] = order.length > ROW ? [place % side, Math.floor(place / side)] : [place, place];
+    const place = sharing.indexOf(m.statement);
+    const [column, row] = seat(place, sharing.length);
     if (place >= 0) m.shift = [(column - middle) * step, (row - middle) * step];
   }
-  return order.length > ROW ? step : step * Math.SQRT2;
+  return { apart: sharing.length > ROW ? step : step * Math.SQRT2, sharing };
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { divided, example, numbering } from '../src/divided';
+import type { Region } from '../src/divided';
 import { Frame } from '../src/frame';
-import { Labels } from '../src/regions';
-import { firstRun } from '../src/outline';
+import { Labels } from '../src/labels';
+import { firstRun, outlines } from '../src/outline';
+import { placed } from '../src/within';
 import { box, program } from './programs';
 import type { Told } from './programs';
 
@@ -116,7 +118,7 @@ test('labels meet no other, stay in the picture, and are left out where there is
     const { blocks, threads } = divided(frame);
     const labels = new Labels(frame);
     const there = blocks.map(({ cells, label }) => labels.block(firstRun(cells), label));
-    const named = labels.thread(firstRun(threads[0].cells), 'thread (0,0)');
+    const named = labels.thread({ run: firstRun(threads[0].cells), inside: true, lower: true }, 'thread (0,0)');
     if (space === 600) assert.ok(named && there.every(Boolean));
     if (space === 110) assert.ok(!there.some(Boolean));
     const boxes = labels.placed.map(({ x, y, text }) => [x, y - 7, x + text.length * 5, y + 1]);
@@ -132,4 +134,86 @@ test('labels meet no other, stay in the picture, and are left out where there is
 test('of more threads than can be told apart none is drawn, their blocks are', () => {
   const found = divided(framed([grid(48, 16)]));
   assert.deepEqual([found.blocks.length, found.threads.length], [9, 0]);
+});
+
+/** B and A in loops of their own within those of t, at slots of the same places; those of B are parallel. */
+const stencil = (kind: string, other = 'serial'): Told[] => {
+  const points = box(3, 2);
+  const own = { points, dims: ['t', 'i'], loops: ['t', 'i'] };
+  return [
+    { ...own, name: 'B', kinds: ['serial', kind], numbers: [0, 1] },
+    { ...own, name: 'A', kinds: ['serial', other], numbers: [0, 2] },
+  ];
+};
+
+const drawnOf = (told: Told[]) => {
+  const data = program(told);
+  const frame = new Frame(data, data.domain.nests[0], { x: 'i', y: 't', at: {} }, 600);
+  const found = divided(frame);
+  const under = (regions: Region[], statement: number) =>
+    frame.scene.marks.filter(
+      (m) =>
+        m.statement === statement &&
+        regions.some(({ side, parts }) =>
+          parts.some(([x, y]) => {
+            const [[left, top], [right, bottom]] = [placed(side, [x - 0.5, y - 0.5]), placed(side, [x + 0.5, y + 0.5])];
+            const [at, down] = [m.x + m.shift[0], m.y + m.shift[1]];
+            return at > left && at < right && down > top && down < bottom;
+          }),
+        ),
+    ).length;
+  return { found, under };
+};
+
+test('threads lie under the statements of their own loop only, also where others stand at the same places', () => {
+  const { found, under } = drawnOf(stencil('parallel'));
+  assert.deepEqual(
+    found.threads.map(({ label }) => label),
+    ['thread i=0', 'thread i=1'],
+  );
+  assert.deepEqual([under(found.threads, 0), under(found.threads, 1)], [6, 0]);
+  assert.equal(outlines(found.threads[0].parts).length, 1, 'a strip through all rows');
+});
+
+test('blocks of loops of their own are apart, those of a loop around both are one', () => {
+  const { found, under } = drawnOf(stencil('block.x', 'block.x'));
+  assert.equal(found.blocks.length, 12);
+  for (const block of found.blocks) {
+    const [own] = block.statements;
+    assert.deepEqual([block.statements.size, under([block], own), under([block], 1 - own)], [1, 1, 0]);
+  }
+  const together = drawnOf(stencil('block.x', 'block.x').map((one) => ({ ...one, numbers: [0, 1] })));
+  assert.deepEqual([together.found.blocks.length, together.found.blocks[0].side], [6, 1]);
+});
+
+test('a block of several places goes around its own points, not around those of others between them', () => {
+  const told = stencil('serial').map((one, n) => ({
+    ...one,
+    kinds: n ? ['serial', 'serial'] : ['serial', 'block.x'],
+    numbers: [n + 3, n + 5],
+  }));
+  told[0].kinds = ['block.x', 'serial'];
+  const { found, under } = drawnOf(told);
+  assert.deepEqual([found.blocks.length, under(found.blocks, 0), under(found.blocks, 1)], [3, 6, 0]);
+});
+
+test('a thread is named inside, below the picture, or on an edge that no other block has', () => {
+  const frame = framed([grid(8, 2)]);
+  const [x, y] = frame.at(-0.5, -0.5);
+  const wide = new Labels(frame);
+  assert.ok(wide.thread({ run: [-0.5, -0.5, 3.5, 0.5], inside: true, lower: false }, 'thread (0,0)'));
+  assert.ok(wide.placed[0].y > y && wide.placed[0].y < frame.at(0, 0)[1]);
+  const foot = new Labels(frame);
+  assert.ok(foot.thread({ run: [-0.5, -0.5, 0.5, 0.5], foot: -0.5, inside: true, lower: false }, 'thread (0,0)'));
+  assert.ok(foot.placed[0].y > frame.at(0, 7.5)[1] && foot.placed[0].x >= x);
+  const none = new Labels(frame);
+  assert.ok(none.block([-0.5, -0.5, 1.5, -0.5], 'block (0,0)'));
+  assert.ok(!none.thread({ run: [-0.5, -0.5, 0.5, 0.5], inside: true, lower: false }, 'thread (0,0)'));
+});
+
+test('blocks are named among many where they are much larger than their labels', () => {
+  const labels = new Labels(framed([grid(8, 2)]));
+  assert.ok(labels.roomy([-0.5, -0.5, 1.5, 1.5], '(0,0)'));
+  const small = new Labels(framed([grid(8, 2)], {}, 190));
+  assert.ok(!small.roomy([-0.5, -0.5, 3.5, 0.5], '(0,0)'));
 });

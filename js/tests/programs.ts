@@ -10,6 +10,7 @@ export interface Told {
   dims?: string[];
   points: number[][];
   loops?: string[];
+  numbers?: number[];
   kinds?: string[];
   counts?: string[];
   tiled?: number;
@@ -26,7 +27,7 @@ export interface ToldArrow {
   pairs: number[][];
 }
 
-/** The data of statements whose loops are their dims where nothing else is said, in one nest on the first two. */
+/** The data of statements whose loops are their dims where nothing else is said, the same of the same name, in one nest on the first two. */
 export function program(told: Told[], arrows: ToldArrow[] = [], nest: Partial<Nest> = {}): Data {
   const numbers: number[] = [];
   const table = (rows: number[][], columns: number): Table => {
@@ -35,6 +36,7 @@ export function program(told: Told[], arrows: ToldArrow[] = [], nest: Partial<Ne
     return place;
   };
   let next = 0;
+  const known = [...new Set(told.flatMap(({ loops, dims, points }) => loops ?? dims ?? ['i', 'j', 'k'].slice(0, points[0]?.length ?? 0)))];
   const statements = told.map((one, number): Statement => {
     const dims = one.dims ?? ['i', 'j', 'k'].slice(0, one.points[0]?.length ?? 0);
     const loops = one.loops ?? dims;
@@ -45,6 +47,7 @@ export function program(told: Told[], arrows: ToldArrow[] = [], nest: Partial<Ne
       dims,
       does: '',
       loops,
+      numbers: one.numbers ?? loops.map((name) => known.indexOf(name)),
       kinds: one.kinds ?? loops.map(() => 'serial'),
       counts: one.counts ?? loops.map(() => ''),
       plain: loops.map(() => true),

@@ -14,7 +14,7 @@ from tests.viz.draw.test_pictures import contrast
 from workbench import viz
 from workbench.viz.draw.axes import axes_for
 from workbench.viz.draw.palette import COLOURS, STATEMENT_COLOURS
-from workbench.viz.draw.regions import SHADES, THICK, THIN, hatched, outlines, region_key, region_labels
+from workbench.viz.draw.regions import SHADES, THICK, THIN, hatched, outlines, region_borders, region_key, region_labels
 from workbench.viz.draw.scene import Line, Path, Text
 
 NOBODY = """def windows(float(N,M) A, float(M) w) -> (S) { S(i,j) +=! A(i+a,j) * w(j) where a in 0:3, i in 1:N-3 }"""
@@ -184,3 +184,28 @@ def test_a_processor_has_threads_of_a_loop_and_tiles_but_no_blocks():
 def test_without_regions_there_is_no_key():
     found = viz.order(wb.schedule(wb.ops.matmul, M=3, N=3, K=3)).data.regions
     assert not region_key(found, [], 300.0).marks
+
+
+def rows_in_blocks(rows):
+    """So many rows of blocks, each one place high and four wide, whose places are threads; cells are small."""
+    s = wb.schedule(wb.operator("def copied(float(M,N) A) -> (B) { B(m,n) = A(m,n) }"), M=rows, N=24)
+    s = bind_all(s | wb.split("n", 4), {"m": "block.y", "n_o": "block.x", "n_i": "thread.x"})
+    found = viz.order(s, "n", "m").data
+    return axes_for("n", "m", [cell for block in found.regions.blocks for cell in block.cells]), found.regions
+
+
+def test_of_many_small_blocks_only_the_first_is_named():
+    axes, found = rows_in_blocks(20)
+    assert len(found.blocks) > 60
+    words = [m.text for m in region_labels(axes, found, []) if isinstance(m, Text)]
+    assert [text for text in words if not text.startswith("thread")] == ["block (0,0)"]
+    widths = {m.width for m in region_borders(axes, found, "ink") if isinstance(m, Path)}
+    assert max(widths) < THICK
+
+
+def test_a_thread_is_not_named_on_the_edge_of_another_block():
+    axes, found = rows_in_blocks(3)
+    assert not [m for m in region_labels(axes, found, []) if isinstance(m, Text) and m.text.startswith("thread")]
+    axes, found = rows_in_blocks(1)
+    (named,) = [m for m in region_labels(axes, found, []) if isinstance(m, Text) and m.text.startswith("thread")]
+    assert named.y > axes.at(0, 0.5)[1], "below the picture"

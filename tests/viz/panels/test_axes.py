@@ -54,3 +54,10 @@ def test_dims_of_a_copy_are_no_other_axes_for_the_statement_that_reads_it():
     assert nest["counts"] == {}
     assert {"m_o", "n_o", "m", "n"} <= set(nest["axes"])
     assert {nest["x"], nest["y"]} == {"m", "n"}
+
+
+def test_a_loop_around_several_statements_has_one_number_and_loops_of_one_name_have_their_own():
+    own = {each["name"]: each for each in wb.panel(schedule("stencil")).domain["statements"]}
+    first, second = (dict(zip(own[name]["loops"], own[name]["numbers"], strict=True)) for name in ("B", "A.1"))
+    assert first["t"] == second["t"]
+    assert first["i"] != second["i"]

@@ -19,6 +19,7 @@ from workbench.viz.draw.scene import XY, Box, Line, Mark, Path, Scene, Text, mov
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 THICK, THIN = 2.6, 1.2
+OF_CELL = 0.09  # the outline of a block, where cells are small
 DASH = (4.0, 2.6)
 INSIDE = 3.2  # pixels between the outline of a tile and that of a block, where cells are large
 SHARE = 0.12  # of a cell, at most
@@ -26,7 +27,8 @@ SHADES = (0.10, 0.24)  # of neighbouring threads
 HATCH = 8.0  # pixels between lines
 LETTERS = 10.0  # pixels, where cells are at least twice as high
 ROOM = 2.0  # pixels around a label
-FURTHEST = 4  # cells
+SPARE = (1.5, 3.0)  # how much wider and higher than its label a block is that is named among many
+FOOT = 1.5  # pixels between a picture and words below it
 BELOW = 6.0  # pixels of labels below the axes of one row
 
 
@@ -76,19 +78,28 @@ def regions_behind(axes: Axes, found: Regions) -> list[Mark]:
 def region_borders(axes: Axes, found: Regions, role: str) -> list[Mark]:
     """The outlines of tiles in the colour of their statement, over them those of blocks."""
     tiles = [mark for tile in found.tiles for mark in dashed(axes, tile.cells, role)]
-    return [*tiles, *(mark for block in found.blocks for mark in thick(axes, block.cells))]
+    width = min(THICK, max(1.0, OF_CELL * axes.unit))  # thinner where cells are small
+    return [*tiles, *(mark for block in found.blocks for mark in thick(axes, block.cells, width))]
 
 
 def region_labels(axes: Axes, found: Regions, around: Iterable[Mark]) -> list[Mark]:
-    """The index of each block on its edge, of a thread beside it, where they meet no words of the picture."""
+    """The index of the first block, of the others where they are large, and of a thread, where they meet no words."""
     made = Labels(around, (0.0, 0.0, axes.width, axes.height + BELOW))
     for n, block in enumerate(found.blocks):
         named = not n and made.block(axes, block.cells, f"block {block.label}")
-        if not named:
+        if not named and (not n or roomy(axes, block)):
             made.block(axes, block.cells, block.label)
-    if found.example:
-        made.thread(axes, found.example.cells, found.example.label)
+    if own := found.example:
+        around_it = next((block.cells for block in found.blocks if own.cells[0] in block.cells), None)
+        made.thread(axes, own.cells, own.label, around_it)
     return made.marks
+
+
+def roomy(axes: Axes, block: Region) -> bool:
+    """Whether a block is so much larger than its label that many of them hide nothing."""
+    text = _label(axes, (0.0, 0.0), block.label)
+    wide, high = (max(of) - min(of) + 1 for of in zip(*block.cells, strict=True))
+    return SPARE[0] * (text.width + 4 * ROOM) <= wide * axes.unit and SPARE[1] * text.size <= high * axes.unit
 
 
 def labelled_body(axes: Axes, found: Regions, marks: Sequence[Mark], label: str = "") -> Scene:
@@ -193,10 +204,10 @@ def hatched(axes: Axes, cells: Iterable[Cell]) -> list[Mark]:
     return lines
 
 
-def thick(axes: Axes, cells: Iterable[Cell]) -> list[Mark]:
+def thick(axes: Axes, cells: Iterable[Cell], width: float = THICK) -> list[Mark]:
     """The outline of a block."""
     closed = ([axes.at(*corner) for corner in (*border, *border[:2])] for border in outlines(cells))
-    return [Path(tuple(corners), "ink", THICK) for corners in closed]
+    return [Path(tuple(corners), "ink", width) for corners in closed]
 
 
 def dashed(axes: Axes, cells: Iterable[Cell], role: str = "ink") -> list[Mark]:
@@ -222,13 +233,18 @@ class Labels:
         text = _label(axes, corner, words)
         return text.width + 4 * ROOM <= end[0] - corner[0] and self._put(text)
 
-    def thread(self, axes: Axes, cells: Sequence[Cell], words: str) -> bool:
-        """On the lower edge of a thread's first cells or on the upper one, if need be somewhat to the right; whether
-        there was room.
-        """
-        left, top, _, bottom = next(_runs(axes, cells))
-        spots = [(left + n * axes.unit, y) for n in range(FURTHEST) for y in (bottom, top)]
-        return any(self._put(_label(axes, spot, words)) for spot in spots)
+    def thread(self, axes: Axes, cells: Sequence[Cell], words: str, block: Sequence[Cell] | None = None) -> bool:
+        """Below the picture, or on an edge of its first cells that no other block has; whether there was room."""
+        left, top, right, bottom = next(_runs(axes, cells))
+        spots = [_label(axes, (left + n * axes.unit, top), words) for n in range(round((right - left) / axes.unit))]
+        first = min(cells, key=lambda cell: cell[::-1])
+        if block is None or (first[0], first[1] + 1) in block:
+            spots += [_label(axes, (text.x - 2 * ROOM, bottom), words) for text in spots]
+        if foot := [x for x, y in cells if y == axes.rows[-1]]:
+            x, y = axes.at(min(foot) - 0.5, axes.rows[-1] + 0.5)
+            own = _label(axes, (x, y), words)
+            spots.insert(0, Text(own.x, y + FOOT + 0.76 * own.size, words, own.size, bold=True))
+        return any(self._put(text) for text in spots)
 
     def _put(self, text: Text) -> bool:
         box = letters(text)

@@ -26,6 +26,7 @@ class Instances(TypedDict):
     dims: list[str]
     does: str
     loops: list[str]
+    numbers: list[int]  # of the loops: one around several statements has the same number for all of them
     kinds: list[str]
     counts: list[str]  # what the axis of a loop is called that counts something else than the dim of its name
     plain: list[bool]

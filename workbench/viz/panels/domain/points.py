@@ -118,11 +118,13 @@ def _instances(
 ) -> Instances:  # fmt: skip
     mine, around = points[own.id], path(tree, own.id)
     known = {**program.sizes, **frame.drawn.sizes}
+    numbers = loop_numbers(program, tree)
     times = [column(loop.row(own.id), own.dims, mine, known) for loop in around]
     return {
         "dims": list(own.dims),
         "does": statement_line(own),
         "loops": [loop.name for loop in around],
+        "numbers": [numbers[loop] for loop in around],
         "kinds": [loop.kind for loop in around],
         "counts": [counted(program, loop) for loop in around],
         "plain": [isinstance(loop.row(own.id), Index) for loop in around],
@@ -132,6 +134,12 @@ def _instances(
         "when": packed.add(whens[own.id].reshape(-1, 1)),
         "accesses": list(_accesses(own, mine, known, packed)),
     }
+
+
+@lru_cache(maxsize=16)
+def loop_numbers(program: Program, tree: Tree) -> dict[Loop, int]:
+    """Loop → its number: a loop around several statements has the same one for all of them."""
+    return {loop: n for n, loop in enumerate(dict.fromkeys(x for s in program.statements for x in path(tree, s.id)))}
 
 
 def _accesses(
