@@ -9,7 +9,7 @@ import type { Nest, Statement } from './messages';
 
 export const MARGIN = { left: 46, right: 18, top: 44, bottom: 16 };
 const TALLEST = 340; // pixels of what is between the margins, where nobody says how high a picture may be
-const LEAST = 1.5; // pixels of a place
+export const LEAST = 1.5; // pixels of a place
 export const MOST = 64;
 const NARROWEST = 100; // pixels between the margins
 

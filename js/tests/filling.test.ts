@@ -39,6 +39,11 @@ test('all rows with their names and choices are as high as the pane, in which a 
 
 test('a picture is no lower than something is seen in', () => {
   assert.equal(height([9, 9], 0), 150);
-  assert.equal(height([9, 1], 0), 75);
+  assert.equal(height([9, 1], 0), 70);
   assert.equal(height([9, 9], 20), 240);
+});
+
+test('where not all can be seen at once as much is seen as may be', () => {
+  const all = [picture(8, 6, 130), picture(6, 6, 130), picture(6, 6, 130)];
+  assert.deepEqual(chosen(all, 460, 400), { columns: 1, beside: true });
 });
