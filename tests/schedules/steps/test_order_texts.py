@@ -6,6 +6,7 @@ import pytest
 
 import workbench as wb
 from tests.schedules.agreeing import agree
+from workbench.target import Target
 
 SEIDEL = wb.ops.load("seidel_2d")
 BLUR = wb.operator("def blur(float(N) A) -> (B, C) { B(i) = A(i) * 2\n C(i) = B(i) + B(i + 1) where i in 0:N - 1 }")
@@ -36,6 +37,6 @@ CASES = {
 def test_the_tree_and_the_code(case, golden):
     op, bound, steps, sizes = CASES[case]
     schedule = wb.schedule(op, **bound) | steps
-    text = wb.generate(schedule).source
+    text = wb.generate(schedule, Target(vector_bits=512)).source
     golden(f"{schedule}\n\n{text[text.index(f'int {op.name}(') :]}")
     agree(schedule, sizes)

@@ -39,11 +39,12 @@ def _steps(nest: Nest) -> Iterator[float]:
     for tile in walk(nest):
         if isinstance(tile, Accumulate):
             for loop in walk(tile.body):
-                if isinstance(loop, For) and loop.kind == "serial" and _is_innermost(loop):
+                if isinstance(loop, For) and loop.kind == "serial" and _is_around_cells(loop):
                     trip = constant(loop.upper)
                     yield float("inf") if trip is None else trip
 
 
-def _is_innermost(loop: For) -> bool:
-    """Whether a loop contains cells alone."""
-    return all(x.kind == "unroll" or x.lanes > 1 for x in walk(loop.body) if isinstance(x, For))
+def _is_around_cells(loop: For) -> bool:
+    """Whether a loop contains cells alone, some of them in lanes."""
+    inner = [x for x in walk(loop.body) if isinstance(x, For)]
+    return any(x.lanes > 1 for x in inner) and all(x.kind == "unroll" or x.lanes > 1 for x in inner)
