@@ -3,10 +3,12 @@
 import type { Data } from './data';
 import type { Frame } from './frame';
 import { spot } from './geometry';
-import type { XY } from './geometry';
 import { inRows } from './outline';
 import type { Statement } from './messages';
 import { withoutOthers } from './within';
+import type { Region } from './within';
+
+export type { Region } from './within';
 
 const MOST = 2000; // regions of a kind beyond which they say nothing any more: none is drawn
 
@@ -16,18 +18,6 @@ interface Part {
   key: string;
   index: number[];
   label: string;
-}
-
-/** Places that belong together, of one part or of several that are seen at the same places. */
-export interface Region {
-  loops: string;
-  keys: Set<string>;
-  index: number[];
-  label: string;
-  statements: Set<number>;
-  cells: XY[];
-  side: number; // parts of a place each way, where it has only some of them
-  parts: XY[]; // what it has of its places
 }
 
 /** A loop that is bound: its place among a statement's loops, and the numbers of those down to it. */

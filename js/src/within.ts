@@ -1,10 +1,21 @@
 // What a region has of places in which statements of other loops stand too: the parts around its own, and between them.
 
-import type { Region } from './divided';
 import type { Frame } from './frame';
 import { spot } from './geometry';
 import type { XY } from './geometry';
 import { seat, seats } from './scene';
+
+/** Places that belong together, of one part or of several that are seen at the same places. */
+export interface Region {
+  loops: string;
+  keys: Set<string>;
+  index: number[];
+  label: string;
+  statements: Set<number>;
+  cells: XY[];
+  side: number; // parts of a place each way, where it has only some of them
+  parts: XY[]; // what it has of its places
+}
 
 /** Regions as they are drawn: where one of some loops would lie under another's statements, all of these loops are cut. */
 export function withoutOthers(frame: Frame, regions: Region[]): Region[] {
