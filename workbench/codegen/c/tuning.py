@@ -15,7 +15,7 @@ from workbench.lang.algebra.normal_form import constant
 from workbench.target import Target
 
 FEW = 8
-"""Steps of a loop at most that compilers write out by themselves."""
+"""Steps of a loop at most that compilers write out by themselves; `recipes.products.convolution_tiles` counts on it."""
 
 BITS = 256
 """Wider registers are more, and multiply by what they read from memory."""

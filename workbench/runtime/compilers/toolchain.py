@@ -46,15 +46,6 @@ OPENMP_SIMD = "-fopenmp-simd"
 VECTOR_MATHS = "-lmvec"
 TUNE_HERE = ("-march=native", "-mcpu=native")
 
-WIDE_VECTORS = "-mprefer-vector-width=512"
-OPENMP = "-fopenmp"
-OPENMP_SIMD = "-fopenmp-simd"
-VECTOR_MATHS = "-lmvec"
-TUNE_HERE = ("-march=native", "-mcpu=native")
-# Tuned for a Zen, GCC 12 reads a vector of filters from memory again in every multiply-add of a tile, two loads where
-# one would do: tiles of 4 x 2 vectors take twice their time.
-TUNE_ALIKE = "-mtune=generic"
-
 # What is tried once with each compiler; a flag that needs a library is only accepted if linking succeeds.
 OPTIONAL = (*TUNE_HERE, WIDE_VECTORS, OPENMP, OPENMP_SIMD, VECTOR_MATHS)
 USUAL = (TUNE_HERE[0], WIDE_VECTORS, OPENMP, OPENMP_SIMD, VECTOR_MATHS)

@@ -23,6 +23,7 @@ from workbench.runtime.kernels.argument_fallback import careful_call
 from workbench.runtime.kernels.border import LOOK, NO_MEMORY, STOPPED, Border
 from workbench.runtime.kernels.c_order import Places, c_positions, in_c_order
 from workbench.settings import Settings, current
+from workbench.target import Target
 
 if TYPE_CHECKING:
     from workbench.certificates import Certificate
@@ -61,6 +62,7 @@ class CompiledKernel:
         self.notes = (*kernel.notes, *notes)
         self.rebuild = rebuild
         self.threads = threads
+        self._lacking = _lacking(kernel.target)
         self._enter = self._entry()
         self._only = None if kernel.signature.symbols else layout_of(kernel.signature, kernel.sizes)
         self._threads = (current(), thread_count(threads))
@@ -161,16 +163,10 @@ class CompiledKernel:
             return self.run(arrays, out)
         return self._careful(arrays, out, {})
 
-    def _lacking(self) -> list[str]:
-        """Instructions of the processor that the kernel was compiled for, which this one lacks (ARM's are emulated)."""
-        target, here = self.kernel.target, this_machine()
-        named = target.march != "native" and target.is_arm == here.is_arm
-        return [x for x in target.isa if x not in here.isa] if named else []
-
     def _careful(self, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]) -> Any:
-        if lacking := self._lacking():
+        if self._lacking:
             instead = "target='c' is this machine; wb.export takes kernels elsewhere"
-            what = f"{self.name} is for processors with {', '.join(lacking)}: this one lacks that"
+            what = f"{self.name} is for processors with {', '.join(self._lacking)}: this one lacks that"
             raise KernelError(f"{what}. {instead}")
         if out is None and getattr(self.schedule, "program", None) is not None:
             taken = in_c_order(self.schedule.program, arrays, out, scalars)
@@ -228,7 +224,7 @@ class CompiledKernel:
         """The border, behind a view of bfloat16 arrays as bits (their buffers cannot be exported); None if no call may
         reach it.
         """
-        call, signature = None if self._lacking() else self.border.call, self.signature
+        call, signature = None if self._lacking else self.border.call, self.signature
         if call is not None and (kept := [n for n, p in enumerate(signature.outputs) if signature.keeps(p)]):
             call = restore_on_error(call, kept)
         halves = [n for n, p in enumerate(signature.inputs) if p.dtype == BFLOAT16 and not p.by_value]
@@ -248,6 +244,13 @@ class CompiledKernel:
 
     def __str__(self) -> str:
         return self.source
+
+
+def _lacking(target: Target) -> list[str]:
+    """Instructions of the processor that a kernel is compiled for, which this one lacks (ARM's are emulated)."""
+    here = this_machine()
+    named = target.march != "native" and target.is_arm == here.is_arm
+    return [x for x in target.isa if x not in here.isa] if named else []
 
 
 def _bits(arrays: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:

@@ -12,8 +12,9 @@ from tests.schedules.texts import MATMUL
 from workbench.poly.programs.tree import loops, path
 from workbench.schedules import Schedule
 from workbench.schedules.recipes import default_schedule
-from workbench.schedules.recipes.products import convolution_tiles, packing
 from workbench.schedules.recipes.products import direct_convolution as windows
+from workbench.schedules.recipes.products import packing
+from workbench.schedules.recipes.products.convolution_tiles import slots, tiles_of
 from workbench.schedules.recipes.products.known_operands import known_operands
 from workbench.schedules.recipes.step_reasons import reasons
 from workbench.target import Target
@@ -151,13 +152,27 @@ def test_panels_lie_in_the_order_in_which_loops_walk_them() -> None:
     assert any("(f / 32, i, j, c, f % 32)" in str(step) for step in schedule.trace), schedule
 
 
+def tile_of(pixels: int, filters: int, panel: int, target: Target) -> tuple[int, int]:
+    return min(tiles_of(pixels, filters, target), key=lambda tile: slots(tile, pixels, panel, target))
+
+
+def test_filters_beyond_the_first_cache_are_walked_once_for_all_rows() -> None:
+    """Of a pointwise convolution: else each row of the picture reads them from the second cache again."""
+    for filters, walked in ((16, False), (256, True)):
+        with known_operands({"K"}):
+            sizes = dict(N=1, C=128, H=8, W=8, F=filters, KH=1, KW=1)
+            schedule = scheduled(POINTWISE["channels last"], Target("avx2"), **sizes)
+        assert schedule.verdict
+        assert any("K_local" in str(step) for step in schedule.trace) == walked, schedule
+
+
 def test_the_tile_leaves_few_pixels_over() -> None:
     """They are a tile of their own, which computes too few sums at a time if it is small."""
     avx2 = Target(vector_bits=256)
-    tiles = {w: convolution_tiles.tile_of(w, 64, 8 * 4 * 9 * 256, avx2) for w in (7, 14, 28, 40)}
+    tiles = {w: tile_of(w, 64, 8 * 4 * 9 * 256, avx2) for w in (7, 14, 28, 40)}
     assert tiles == {7: (3, 4), 14: (3, 4), 28: (6, 2), 40: (6, 2)}
     rows = [(w, f, 1 << k) for w in range(1, 40) for f in (8, 64) for k in (9, 18)]
-    for height, vectors in (convolution_tiles.tile_of(*row, avx2) for row in rows):
+    for height, vectors in (tile_of(*row, avx2) for row in rows):
         assert height * vectors + min(vectors, 3) < avx2.vector_registers
 
 

@@ -9,7 +9,8 @@ from workbench.codegen.nest.nest import Block, For, If, Nest, Write, map_write
 from workbench.codegen.passes.register_tiles.accumulators import Lane, scalar_loop
 from workbench.codegen.passes.register_tiles.partial_lanes import may_end_early, registers_may_end_early
 from workbench.codegen.passes.register_tiles.tiles import Tile, bound, multiple
-from workbench.lang.algebra.normal_form import constant, polynomial, simplify
+from workbench.lang.algebra.normal_form import constant, polynomial, remainder, simplify
+from workbench.lang.algebra.polynomial import number
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, substitute
 from workbench.records import record
@@ -125,21 +126,22 @@ class _Part:
         """All cells at a time: where a tile is not full, there are so many, or none."""
         if rest == 1 or self.width < 2:
             return self.outside(self.first)
-        name = f"{self.first.variable}.2"
-        moved = _moved(self.tile, self.first.variable, Index(name, INT64))
-        these = replace(self.first, lower=Const(0, INT64), upper=Const(rest, INT64), kind="unroll")
-        body = self.within(these, tile=moved)
-        return replace(scalar_loop(self.first), variable=name, upper=limit, step=rest, body=body)
+        return self.abreast(rest, limit)
 
     def in_pairs(self, most: int) -> Nest:
         """Two cells at a time, then one."""
         if most < 3 or self.width < 2:
             return self.outside(self.first)
-        name, end = f"{self.first.variable}.2", multiple(self.first.upper, 2)
+        end = multiple(self.first.upper, 2)
+        return Block((self.abreast(2, end), self.outside(replace(self.first, lower=end))))
+
+    def abreast(self, count: int, end: Expr) -> Nest:
+        """The loop around all that is left, so many cells at a time."""
+        name = f"{self.first.variable}.2"
         moved = _moved(self.tile, self.first.variable, Index(name, INT64))
-        two = replace(self.first, lower=Const(0, INT64), upper=Const(2, INT64), kind="unroll")
-        pairs = replace(scalar_loop(self.first), variable=name, upper=end, step=2, body=self.within(two, tile=moved))
-        return Block((pairs, self.outside(replace(self.first, lower=end))))
+        these = replace(self.first, lower=Const(0, INT64), upper=Const(count, INT64), kind="unroll")
+        body = self.within(these, tile=moved)
+        return replace(scalar_loop(self.first), variable=name, upper=end, step=count, body=body)
 
     def outside(self, loop: For) -> Nest:
         """The loop around all that is left, one cell after another."""
@@ -152,16 +154,8 @@ def rest_of(limit: Expr, most: int) -> int | None:
     16 - 6 * x  is 4, if it is less than 6.
     """
     ends = limit.arguments if isinstance(limit, Call) and limit.function == "min" else (limit,)
-    rests = {_remainder(end, most) for end in ends} - {0}
+    rests = {remainder(polynomial(end), number(most)).constant for end in ends} - {0}
     return rests.pop() if len(rests) == 1 else None
-
-
-def _remainder(value: Expr, divisor: int) -> int | None:
-    """The remainder of a value's division, where it is known."""
-    terms = polynomial(value).terms
-    if any(factor % divisor for monomial, factor in terms if monomial):
-        return None
-    return sum(factor for monomial, factor in terms if not monomial) % divisor
 
 
 def narrowing(width: int) -> list[int]:

@@ -29,17 +29,11 @@ STREAM = 0.3
 same: to a Zen 3 with its narrower registers it makes no difference which cache filters come from.)"""
 
 
-def tile_of(pixels: int, filters: int, panel: int, target: Target, *, taps: bool = False) -> tuple[int, int]:
-    """The height in pixels and the width in vectors of the tile with the fewest slots of multiply-adds a cell.
+def slots(tile: tuple[int, int], pixels: int, panel: int, target: Target, *, taps: bool = False) -> float:
+    """Slots of multiply-adds that a step of the reduction takes for a pixel and a vector of filters.
 
     `panel` is the memory that a vector of filters takes, in bytes; `taps`: the innermost sum is over a few.
     """
-    tiles = tiles_of(pixels, filters, target, taps=taps)
-    return min(tiles, key=lambda tile: slots(tile, pixels, panel, target, taps=taps))
-
-
-def slots(tile: tuple[int, int], pixels: int, panel: int, target: Target, *, taps: bool = False) -> float:
-    """Slots of multiply-adds that a step of the reduction takes for a pixel and a vector of filters."""
     (height, vectors), costs, size = tile, target.costs, target.vector_bits // 8
     exposed, rate = (1.0, 1.0) if _spare(target, taps) else (EXPOSED_LATENCY, STREAM)
     latency, cycle = exposed * costs.multiply_adds_in_flight, costs.multiply_adds_a_cycle
@@ -51,7 +45,7 @@ def slots(tile: tuple[int, int], pixels: int, panel: int, target: Target, *, tap
         return max(rows * vectors, (rows + vectors) / LOADS * cycle, latency, streamed) + turn if rows else 0.0
 
     # With registers of 512 bits tiles that divide the pixels are known to be good: there a rest counts one by one.
-    rest = step(pixels % height) if target.vector_registers <= 16 else pixels % height * step(1)
+    rest = step(pixels % height) if _few(target) else pixels % height * step(1)
     return (pixels // height * step(height) + rest) / (pixels * vectors)
 
 
@@ -63,7 +57,7 @@ def tiles_of(
     Where there are few registers, compilers load a pixel for each row before they multiply by one vector alone, or by
     those of several taps; of four vectors they read one from memory again.
     """
-    lanes, registers, few = target.lanes(32), target.vector_registers, target.vector_registers <= 16
+    lanes, registers, few = target.lanes(32), target.vector_registers, _few(target)
     for vectors in (1, 2, 3, 4) if _spare(target, taps) else (1, 2, 3):
         for height in range(1, min(pixels, most) + 1):
             loaded = height if few and (vectors == 1 or taps) else 1
@@ -75,4 +69,8 @@ def tiles_of(
 
 def _spare(target: Target, taps: bool) -> bool:
     """Whether registers of 256 bits multiply by one pixel after another: what is loaded for them costs nothing."""
-    return target.vector_registers <= 16 and not taps
+    return _few(target) and not taps
+
+
+def _few(target: Target) -> bool:
+    return target.vector_registers <= 16

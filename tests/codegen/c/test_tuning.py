@@ -1,0 +1,36 @@
+"""Which C texts say for which processors GCC weighs instructions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import workbench as wb
+from workbench.target import Target
+
+AVX2 = replace(Target("avx2"), cores=1)
+SQUARE = dict(M=64, N=64, K=64)
+PICTURE = dict(N=1, C=64, H=28, W=28, F=64, KH=3, KW=3, stride=1, pad=0, dilation=1)
+
+
+def tuned(op, sizes, target=AVX2) -> bool:
+    return "tune=generic" in wb.generate(wb.autoschedule(op, target, sizes=sizes), target).source
+
+
+def test_long_sums_in_lanes_are_tuned_alike():
+    assert tuned(wb.ops.matmul, SQUARE)
+
+
+@pytest.mark.parametrize("name", ["avx512", "neon"])
+def test_registers_of_another_width_are_not(name):
+    assert not tuned(wb.ops.matmul, SQUARE, Target(name))
+
+
+def test_sums_over_a_few_taps_are_not():
+    assert not tuned(wb.ops.conv2d, PICTURE)
+
+
+def test_neither_are_loops_without_sums_in_lanes():
+    assert not tuned(wb.ops.transpose, dict(M=64, N=64))
+    assert "tune=generic" not in wb.generate(wb.schedule(wb.ops.matmul, **SQUARE), AVX2).source
