@@ -152,6 +152,7 @@ test('pairs in the wrong order are drawn where both instances are shown', () => 
     kind: 'flow' as const,
     array: 'C',
     words: ['', ''] as [string, string],
+    data: '',
   };
   const found = redOf(grid(), [
     {

@@ -19,6 +19,8 @@ from workbench.schedules.recipes.products import direct_convolution, packing
 from workbench.target import Target
 
 AVX512, AVX2 = Target("avx512"), Target("avx2")
+WIDE = Target(vector_bits=512, vector_registers=32)
+"""Vectors as wide as those of AVX512, in whatever instructions this processor has."""
 LARGE = {"N": 1, "C": 32, "H": 34, "W": 34, "F": 64}
 ENDS = {
     "bias and ReLU": "O(n,f,y,x) = max(Y(n,f,y,x) + b(f), 0)",
@@ -97,7 +99,7 @@ def test_what_somebody_else_reads_is_stored() -> None:
     assert "Y[" in wb.generate(another, AVX512).source
     small = {**LARGE, "H": 9, "W": 9}
     for outputs, end in (("O, Y", ENDS["bias and ReLU"]), ("O, s", later)):
-        agree(scheduled(convolution(end, outputs=outputs), AVX512, **small), target=AVX512)
+        agree(scheduled(convolution(end, outputs=outputs), AVX512, **small), target=WIDE)
 
 
 def test_a_local_array_in_registers_has_no_place() -> None:
@@ -106,7 +108,7 @@ def test_a_local_array_in_registers_has_no_place() -> None:
     nest = lower_nest(staged.program, staged.tree, AVX512)
     assert "Y_local" in staged.program.arrays
     assert "Y_local" not in {n.array for n in walk(nest) if isinstance(n, Place)}
-    agree(staged, target=AVX512)
+    agree(staged, target=WIDE)
 
 
 @pytest.mark.parametrize(("bits", "kind", "width"), [(512, "float", 13), (256, "float", 9), (128, "double", 4)])
