@@ -15,6 +15,7 @@ from workbench.lang.binding.arrays import Binding, bind
 from workbench.lang.operator import For, Operator, Step, Tensor
 from workbench.lang.oracle.exact import exact
 from workbench.lang.oracle.numbers import Arithmetic
+from workbench.lang.oracle.sequential import as_one_statement, is_of_cells, run_cells
 from workbench.lang.oracle.statements import execute
 from workbench.lang.oracle.values import Cells, Memory
 
@@ -71,7 +72,11 @@ def _steps(body: tuple[Step, ...], fixed: dict[str, int], memory: Memory, arithm
     for step in body:
         if not isinstance(step, For):
             execute(step, fixed, memory, arithmetic)
-            continue
-        axis = step.axis
-        for value in range(int(exact(axis.lower, fixed)), int(exact(axis.upper, fixed))):
-            _steps(step.body, {**fixed, axis.index: value}, memory, arithmetic)
+        elif whole := as_one_statement(step):
+            execute(whole, fixed, memory, arithmetic)
+        elif is_of_cells(step):
+            run_cells(step, fixed, memory, arithmetic)
+        else:
+            axis = step.axis
+            for value in range(int(exact(axis.lower, fixed)), int(exact(axis.upper, fixed))):
+                _steps(step.body, {**fixed, axis.index: value}, memory, arithmetic)

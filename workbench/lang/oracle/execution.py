@@ -10,7 +10,7 @@ from workbench.lang.operator import Range, Statement
 from workbench.lang.oracle.blocks import Block
 from workbench.lang.oracle.contractions import factors
 from workbench.lang.oracle.numbers import Arithmetic
-from workbench.lang.oracle.scalars import LARGEST_TREE, tree_size
+from workbench.lang.oracle.scalars import is_small
 from workbench.lang.oracle.values import Memory, Values
 from workbench.records import record
 
@@ -38,9 +38,7 @@ class Execution:
     @cached_property
     def one_by_one(self) -> bool:
         """Whether the statement can be run by `run_instances`."""
-        sizes: dict[int, int] = {}
-        small = all(tree_size(value, sizes) < LARGEST_TREE for value in self.statement.values)
-        return small and len(self.statement.targets) == 1 and bool(self.ranges)
+        return is_small(self.statement) and len(self.statement.targets) == 1 and bool(self.ranges)
 
     def values(self, block: Block) -> Values:
         return Values(self.memory, block, self.arithmetic, self.statement.name, self.reading)

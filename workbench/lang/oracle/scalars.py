@@ -28,6 +28,12 @@ Closure = Callable[[Environment], Any]
 LARGEST_TREE = 5000
 
 
+def is_small(statement: Statement) -> bool:
+    """Whether the closures of its values stay small: nodes that several share are compiled again for each."""
+    sizes: dict[int, int] = {}
+    return all(tree_size(value, sizes) < LARGEST_TREE for value in statement.values)
+
+
 def tree_size(expr: Expr, known: dict[int, int]) -> int:
     """Nodes of the expression, shared ones counted as often as they occur."""
     if id(expr) not in known:
@@ -47,16 +53,26 @@ def run_instances(
 
     `narrowed` restricts some indices to an interval.
     """
+    run = instance_of(statement, memory, arithmetic)
+    for env in _instances(ranges, narrowed, dict(fixed)):
+        run(env)
+
+
+def instance_of(statement: Statement, memory: Memory, arithmetic: Arithmetic) -> Callable[[Environment], None]:
+    """What executes a single-target statement for given values of all its indices."""
     compiler = _Compiler(memory, arithmetic, statement.name)
     target, reduction = statement.targets[0], statement.reduction
-    cells, position = memory[target.tensor], compiler.position(statement.targets[0])
+    cells, position = memory[target.tensor], compiler.position(target)
     value = compiler.value(statement.values[0])
     combine = None if reduction is None else REDUCTIONS[str(reduction)]
-    for env in _instances(ranges, narrowed, dict(fixed)):
+
+    def run(env: Environment) -> None:
         at, new = position(env), value(env)
         if combine is not None:
             new = combine(cells.array[at], new)
         cells.array[at] = np.float32(new) if cells.dtype.is_half else new
+
+    return run
 
 
 def _instances(ranges: tuple[Range, ...], narrowed: Mapping[str, Interval], env: Environment) -> Iterator[Environment]:

@@ -31,8 +31,7 @@ from workbench.lang.expr import (
     Unary,
     children,
 )
-from workbench.lang.oracle.affine import Affine, affine_form
-from workbench.lang.oracle.blocks import Array, Block
+from workbench.lang.oracle.blocks import Affine, Array, Block, affine_form
 from workbench.lang.oracle.builtins import builtin
 from workbench.lang.oracle.exact import exact, is_exact
 from workbench.lang.oracle.numbers import BINARY, Arithmetic, shift, store

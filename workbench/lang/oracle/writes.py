@@ -9,8 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from workbench.lang.algebra.identities import neutral
 from workbench.lang.operator import Monoid, Target
-from workbench.lang.oracle.affine import affine_form
-from workbench.lang.oracle.blocks import Array, Block
+from workbench.lang.oracle.blocks import Array, Block, affine_form
 from workbench.lang.oracle.contractions import contraction_sum
 from workbench.lang.oracle.execution import Execution
 from workbench.lang.oracle.numbers import REDUCTIONS, store

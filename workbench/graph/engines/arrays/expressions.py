@@ -12,8 +12,7 @@ from workbench.errors import EngineError
 from workbench.graph.engines.arrays.programs import Writer
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
-from workbench.lang.oracle.affine import affine_form
-from workbench.lang.oracle.blocks import Block
+from workbench.lang.oracle.blocks import Block, affine_form
 from workbench.lang.oracle.exact import exact, is_exact
 from workbench.records import record
 
