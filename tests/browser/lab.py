@@ -199,6 +199,10 @@ class Page:
             f"Promise.resolve(window.jupyterapp.commands.execute({json.dumps(name)}, {given})).then(() => 0)"
         )
 
+    def save(self) -> None:
+        """Write the notebook's file, whichever of the page's widgets is the current one."""
+        self.browser.run("window.notebook.context.save().then(() => 0)")
+
     def ask(self, expression: str) -> Any:
         """The value of a Python expression in the kernel, through JSON; waits behind a running cell."""
         code = f"__import__('json').dumps({expression}, default=lambda _: None)"

@@ -74,7 +74,7 @@ def test_a_trusted_notebook_without_its_kernel_shows_the_picture(lab, browser, k
     for cell in range(len(SCHEDULES)):
         page.execute(cell)
     page.panel()
-    page.command("docmanager:save")
+    page.save()
     page = lab.open_file(browser, "mine")
     pictures(browser)
     assert browser.run("window.notebook.content.widgets.every((w) => w.model.trusted)")

@@ -59,7 +59,7 @@ def test_the_first_look_after_shift_and_enter_shows_all_of_the_panel(size, lab, 
     page.ask("panel.apply(wb.parallelize('W/b'))")
     browser.until("document.querySelector('.wbp').dataset.place === '1'")
     assert browser.run(WHERE) == where, "a scroll and a step move nothing in it"
-    page.command("docmanager:save")
+    page.save()
 
 
 def test_who_goes_on_is_not_taken_back(lab, browser):
@@ -79,7 +79,7 @@ def test_a_stored_panel_moves_nothing(lab, browser):
     page.execute(0)
     page.execute(1)
     page.panel()
-    page.command("docmanager:save")
+    page.save()
     browser.size(1280, 800)
     page = lab.open_file(browser, "look_stored")
     browser.until("document.querySelector('.wb-live-or-stored > img, .jp-Notebook .wbp')")

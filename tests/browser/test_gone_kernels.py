@@ -56,7 +56,7 @@ def test_after_a_restart_the_last_state_stands_and_a_line_says_what_to_do(page, 
 
 
 def test_the_file_has_the_last_state_and_the_cell_makes_it_live_again(page, browser, lab, keep_window):
-    page.command("docmanager:save")
+    page.save()
     kept = json.loads((lab.folder / "gone.ipynb").read_text())["cells"][0]["outputs"][0]["data"]
     assert "i_o" in "".join(kept["text/plain"])
     again = lab.open_file(browser, "gone")

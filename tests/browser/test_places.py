@@ -134,7 +134,7 @@ def test_a_panel_beside_can_be_shown_in_its_cell_too(page, browser):
 def test_places_are_restored_when_the_page_is_loaded_anew(page, browser, lab):
     page.command("tensor-workbench:layout")
     browser.until("document.querySelector('#tensor-workbench-main .wbp .plot')")
-    page.command("docmanager:save")
+    page.save()
     lab.remembers("tensor-workbench:main")
     browser.run("(window.jupyterapp = undefined, 0)")
     lab.visit(browser, "lab")

@@ -30,32 +30,35 @@ def serial_indices(statement: Statement, reads: list[Read]) -> frozenset[str] | 
     """Indices to run one value after another, so that the others may run together; None if not uniform.
 
     A read at a constant distance from the target conflicts along the indices whose distance is not
-    zero; the outermost of them carries it.  A read of the target's own cell conflicts only with
-    the other contributions to that cell, so the reduction indices carry it.
+    zero; the outermost of them carries it, unless it leads to a cell that is assigned later: blocks read before they
+    write.  A read of the target's own cell conflicts only with the other contributions to that cell, so the reduction
+    indices carry it.
     """
     target = [name_offset(s) for s in statement.targets[0].subscripts]
     names = [t[0] for t in target if t and t[0]]
     if None in target or len(set(names)) < len(names):
         return None
+    once = statement.reduction is None and len(statement.targets) == 1 and set(statement.indices("free")) <= set(names)
     serial: set[str] = set()
     for read in reads:
         moved = _moved(target, [name_offset(s) for s in read.subscripts])
         if moved is None:
             return None
         order = [index for index in statement.indices() if index in moved]
-        if "" not in moved:
+        before = once and bool(order) and moved[order[0]] > 0
+        if "" not in moved and not before:
             serial.update(order[:1] or statement.indices("reduction"))
     return frozenset(serial)
 
 
-def _moved(target: list[Offset], read: list[Offset]) -> set[str] | None:
-    """Indices at which a read differs from the target; "" among them if they never meet."""
-    moved = set()
+def _moved(target: list[Offset], read: list[Offset]) -> dict[str, int] | None:
+    """How far a read is from the target, by index; "" among them if they never meet."""
+    moved = {}
     for write_at, read_at in zip(target, read, strict=True):
         if write_at is None or read_at is None or write_at[0] != read_at[0]:
             return None
         if write_at[1] != read_at[1]:
-            moved.add(write_at[0])
+            moved[write_at[0]] = read_at[1] - write_at[1]
     return moved
 
 
