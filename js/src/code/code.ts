@@ -1,0 +1,309 @@
+// The generated code, in as many languages side by side as one wants, and what a step would change in it.
+
+import { unifiedMergeView, MergeView } from '@codemirror/merge';
+import { EditorState } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
+import { atHome, c, look } from './cm';
+import { ColoursBar } from '../state/kept_colours';
+import { LANGUAGES, choices, compiled, doubled, keyOf, toggled } from './columns';
+import { button, h } from '../tools/dom';
+import { Listing } from './listing';
+import { bodyOf } from '../state/state';
+import type { Chosen, Code } from '../state/messages';
+import type { Compared, Pinned, State } from '../state/state';
+
+const FOLDED = { margin: 3, minSize: 4 };
+
+export class CodePane {
+  readonly element = h('section', { class: 'pane code', 'aria-label': 'Generated code' });
+  private readonly listings = new Map<string, Listing>();
+  private mapping = false; // the mapping to a GPU is looked for
+  private beside = false; // before and after in two columns
+  private pinned = false; // what is pinned against what is shown
+  private closeChanges: () => void = () => undefined;
+  private readonly colours: ColoursBar;
+  private stands: unknown[] = []; // what was drawn: nothing is done where it still is so
+
+  constructor(private readonly state: State) {
+    this.colours = new ColoursBar(
+      state.colours,
+      () => state.colour(state.selection),
+      (kept) => state.uncolour(kept),
+    );
+  }
+
+  draw(): void {
+    const { compared, pinned } = this.state;
+    const { chosen, arrangement } = this;
+    const plain = !compared && !this.against;
+    const texts = chosen.map((one) => this.state.written(one));
+    const now = [
+      pinned,
+      this.mapping,
+      this.state.tools,
+      arrangement.plain,
+      arrangement.long,
+      arrangement.talk,
+      ...chosen.map(keyOf),
+      ...texts,
+    ];
+    if (plain && now.length === this.stands.length && now.every((value, i) => value === this.stands[i])) return;
+    this.stands = plain ? now : [];
+    this.closeChanges();
+    this.element.classList.toggle('wide', chosen.length > 1 || ((compared !== null || this.against) && this.beside));
+    if (compared) return this.drawChanges(compared);
+    if (this.pinned && this.state.pinned) return this.drawPinned(this.state.pinned);
+    const coloured = !arrangement.plain && chosen.some(({ language }) => language !== 'C' && language !== 'CUDA');
+    const known = new Set(chosen.map((one, nth) => `${nth} ${keyOf(one)}`));
+    for (const [key, listing] of this.listings) {
+      if (known.has(key)) continue;
+      listing.close();
+      this.listings.delete(key);
+    }
+    const columns = chosen.map((one, nth) => this.column(one, nth, texts[nth], coloured));
+    this.element.replaceChildren(this.languages(), h('div', { class: 'columns' }, ...columns));
+    this.state.spread();
+  }
+
+  private get arrangement() {
+    return this.state.model.get('arrangement');
+  }
+
+  /** What stands side by side: chosen by somebody, or the usual text. */
+  private get chosen(): Chosen[] {
+    const { texts } = this.arrangement;
+    return texts?.length ? texts : [{ language: this.usual }];
+  }
+
+  private choose(texts: Chosen[]): void {
+    this.state.arrange({ texts });
+    this.draw();
+    this.light();
+  }
+
+  /** Colours and wrapping of the lines, for all columns. */
+  private looks(): HTMLElement {
+    const { plain, long } = this.arrangement;
+    const made = this.chosen.some(({ language }) => language !== 'C' && language !== 'CUDA');
+    const change = (to: { plain?: boolean; long?: boolean }) => {
+      this.state.arrange(to);
+      this.draw();
+      this.light();
+    };
+    return h(
+      'span',
+      { class: 'pair looks' },
+      button('wrap', () => change({ long: !long }), { class: 'look wrap', 'aria-pressed': String(!long), title: 'long lines go on below' }),
+      made
+        ? button('lines in colour', () => change({ plain: !plain }), {
+            class: 'look in-colour',
+            'aria-pressed': String(!plain),
+            title: 'a line and what was made from it in one colour',
+          })
+        : null,
+    );
+  }
+
+  private languages(): HTMLElement {
+    const { chosen } = this;
+    const shown = (name: string) => chosen.some(({ language }) => language === name);
+    return h(
+      'div',
+      { class: 'languages', role: 'group', 'aria-label': 'languages shown side by side' },
+      ...LANGUAGES.map((name) =>
+        button(name, () => this.toggle(name), {
+          class: 'language',
+          'aria-pressed': String(shown(name)),
+          title: shown(name) ? `hide ${name}` : `show ${name} beside`,
+        }),
+      ),
+      this.toGpu(),
+      this.looks(),
+      this.colours.element,
+      this.state.pinned
+        ? button(
+            'against the pinned',
+            () => {
+              this.pinned = true;
+              this.draw();
+            },
+            { class: 'language against', title: 'what is different from the pinned schedule' },
+          )
+        : null,
+    );
+  }
+
+  private get against(): boolean {
+    return this.pinned && this.state.pinned !== null;
+  }
+
+  private drawPinned({ name, code }: Pinned): void {
+    const host = h('div', { class: 'changes' });
+    const now = bodyOf(this.state.code);
+    this.closeChanges = this.beside ? sideBySide(host, code, now) : unified(host, code, now);
+    this.element.replaceChildren(
+      h(
+        'h3',
+        {},
+        'pinned → now',
+        h('code', {}, name),
+        h('span', { class: 'soft' }, code === now ? 'the same code' : ''),
+        h('span', { class: 'space' }),
+        this.columns(),
+        button(
+          'close',
+          () => {
+            this.pinned = false;
+            this.draw();
+            this.light();
+          },
+          { class: 'close' },
+        ),
+      ),
+      host,
+    );
+  }
+
+  private columns(): HTMLElement {
+    return button(
+      this.beside ? 'one column' : 'side by side',
+      () => {
+        this.beside = !this.beside;
+        this.draw();
+      },
+      { class: 'beside' },
+    );
+  }
+
+  private toggle(name: string): void {
+    this.choose(toggled(this.chosen, name));
+    this.element.querySelectorAll<HTMLElement>('.language')[(LANGUAGES as readonly string[]).indexOf(name)]?.focus();
+  }
+
+  /** What is shown at first: what the study that is shown writes, of a schedule on a GPU CUDA, else C. */
+  private get usual(): string {
+    return this.state.model.get('study').language ?? (this.state.onGpu ? 'CUDA' : 'C');
+  }
+
+  /** One click from C to CUDA: the mapping that is used where nobody chose one, shown before it is taken. */
+  private toGpu(): HTMLElement | null {
+    if (this.state.onGpu) return null;
+    const look = async () => {
+      this.mapping = true;
+      this.draw();
+      await this.state.mapToGpu();
+      this.mapping = false;
+      this.draw();
+      this.light();
+    };
+    return button(this.mapping ? 'looking for a mapping …' : 'map to a GPU', () => void look(), {
+      class: 'language to-gpu',
+      disabled: this.mapping,
+      title: 'blocks, threads and shared memory as the default recipe for GPUs has them: shown as CUDA first, not taken yet',
+    });
+  }
+
+  private column(chosen: Chosen, nth: number, code: Code | undefined, coloured: boolean): HTMLElement {
+    const key = `${nth} ${keyOf(chosen)}`;
+    const { language = 'C' } = chosen;
+    const known = this.listings.get(key) ?? new Listing(this.state, language === 'C' && !chosen.target);
+    this.listings.set(key, known);
+    const change = (now: Chosen) => this.choose(this.chosen.map((one, i) => (i === nth ? now : one)));
+    const more = h(
+      'span',
+      { class: 'pair' },
+      button('+', () => this.choose(doubled(this.chosen, nth)), {
+        class: 'double',
+        'aria-label': `${language} once more beside`,
+        title: `${language} once more beside, for another compiler, flags or machine`,
+      }),
+      this.chosen.length > 1
+        ? button('✕', () => this.choose(this.chosen.filter((_, i) => i !== nth)), {
+            class: 'without',
+            'aria-label': `close this ${language}`,
+          })
+        : null,
+    );
+    const head = [choices(chosen, this.state.tools, change), more];
+    if (!code)
+      return h(
+        'div',
+        { class: 'column' },
+        h('h3', {}, language, h('span', { class: 'space' }), more),
+        h('p', { class: 'soft' }, 'asking for it …'),
+      );
+    known.above.classList.toggle('short', !compiled(chosen));
+    known.draw(code, { coloured, wrapped: !this.arrangement.long, talk: this.arrangement.talk });
+    known.above.replaceChildren(...head.filter((e) => e !== null));
+    return known.element;
+  }
+
+  private drawChanges({ text, take, language, after, verdict }: Compared): void {
+    const now = language === 'C' ? this.state.code : this.state.model.get('views')[language];
+    const before = now?.lines.length ? bodyOf(now) : after.join('\n'); // where there is none nothing is new
+    const host = h('div', { class: 'changes' });
+    this.closeChanges = this.beside ? sideBySide(host, before, after.join('\n')) : unified(host, before, after.join('\n'));
+    const legal = verdict === 'legal';
+    this.element.replaceChildren(
+      h(
+        'h3',
+        {},
+        language === 'C' ? 'before → after' : `as ${language}`,
+        h('code', { title: text }, text),
+        h('span', { class: legal ? 'soft' : 'bad' }, legal ? verdict : `✕ ${verdict}`),
+        h('span', { class: 'space' }),
+        this.columns(),
+        button(
+          legal ? 'apply' : 'why not',
+          () => {
+            this.state.closePreview();
+            void take();
+          },
+          { class: 'apply' },
+        ),
+        button('close', () => this.state.closePreview(), { class: 'close' }),
+      ),
+      host,
+    );
+  }
+
+  light(): void {
+    const { line, statement } = this.state.selection;
+    this.colours.draw(line !== undefined || statement !== undefined);
+    if (!this.state.compared && !this.against) for (const listing of this.listings.values()) listing.light();
+  }
+
+  close(): void {
+    this.closeChanges();
+    for (const listing of this.listings.values()) listing.close();
+  }
+}
+
+const still = [look, c, EditorState.readOnly.of(true), EditorView.editable.of(false)];
+const spoken = (label: string) => EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, 'aria-readonly': 'true' });
+
+export function unified(host: HTMLElement, before: string, after: string): () => void {
+  const view = new EditorView({
+    doc: after,
+    parent: host,
+    extensions: [
+      still,
+      spoken('what the step changes in the code'),
+      before === after ? [] : unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: FOLDED, gutter: true }),
+    ],
+  });
+  queueMicrotask(() => atHome(view));
+  return () => view.destroy();
+}
+
+function sideBySide(host: HTMLElement, before: string, after: string): () => void {
+  const view = new MergeView({
+    a: { doc: before, extensions: [still, spoken('the code before')] },
+    b: { doc: after, extensions: [still, spoken('the code after')] },
+    parent: host,
+    collapseUnchanged: before === after ? undefined : FOLDED,
+    gutter: true,
+  });
+  queueMicrotask(() => [view.a, view.b].forEach(atHome));
+  return () => view.destroy();
+}
