@@ -5,12 +5,14 @@ import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { atHome, c, look } from './cm';
 import { ColoursBar } from '../state/kept_colours';
-import { LANGUAGES, choices, compiled, doubled, keyOf, toggled } from './columns';
+import { LANGUAGES, choices, compiled, doubled, toggled } from './columns';
+import { keyOf } from '../state/lazy_views';
 import { button, h } from '../tools/dom';
 import { Listing } from './listing';
-import { bodyOf } from '../state/state';
+import { bodyOf } from '../state/comparing';
 import type { Chosen, Code } from '../state/messages';
-import type { Compared, Pinned, State } from '../state/state';
+import type { State } from '../state/state';
+import type { Compared, Pinned } from '../state/comparing';
 
 const FOLDED = { margin: 3, minSize: 4 };
 
@@ -36,11 +38,11 @@ export class CodePane {
     const { compared, pinned } = this.state;
     const { chosen, arrangement } = this;
     const plain = !compared && !this.against;
-    const texts = chosen.map((one) => this.state.written(one));
+    const texts = chosen.map((one) => this.state.lazy.written(one));
     const now = [
       pinned,
       this.mapping,
-      this.state.tools,
+      this.state.lazy.tools,
       arrangement.plain,
       arrangement.long,
       arrangement.talk,
@@ -191,7 +193,7 @@ export class CodePane {
     const look = async () => {
       this.mapping = true;
       this.draw();
-      await this.state.mapToGpu();
+      await this.state.comparing.mapToGpu();
       this.mapping = false;
       this.draw();
       this.light();
@@ -224,7 +226,7 @@ export class CodePane {
           })
         : null,
     );
-    const head = [choices(chosen, this.state.tools, change), more];
+    const head = [choices(chosen, this.state.lazy.tools, change), more];
     if (!code)
       return h(
         'div',

@@ -8,17 +8,6 @@ export const TINTS = 8;
 const COMPILED = ['assembly', 'llvm-mca'];
 const ON_GPU = ['CUDA', 'PTX', 'SASS'];
 
-/** What a column is known by: what it chose, in the order of names, as the kernel writes it. */
-export function keyOf(chosen: Chosen): string {
-  const own = Object.entries(chosen).filter(([, value]) => value);
-  return JSON.stringify(Object.fromEntries(own.sort(([a], [b]) => (a < b ? -1 : 1))));
-}
-
-/** Whether a column shows its language as everywhere in the panel: then it is the text that everybody has. */
-export function usual(chosen: Chosen): boolean {
-  return chosen.language !== 'llvm-mca' && !chosen.compiler && !chosen.flags && !chosen.target;
-}
-
 /** Whether a compiler makes the text of a column from the generated C. */
 export function compiled({ language }: Chosen): boolean {
   return COMPILED.includes(language ?? 'C');

@@ -7,7 +7,7 @@ import { Diagnostic, lintKeymap, linter } from '@codemirror/lint';
 import { EditorState, Text } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { atHome, look, operatorText } from './cm';
-import { numberOf } from '../tools/counts';
+import { numberOf } from '../tools/quantities';
 import { button, h } from '../tools/dom';
 import type { State } from '../state/state';
 import type { Problem } from '../state/messages';

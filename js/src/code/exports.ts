@@ -3,8 +3,7 @@
 import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { atHome, look, textOf } from './cm';
-import { numberOf } from '../tools/counts';
-import { bytes } from '../state/levels';
+import { numberOf, bytes } from '../tools/quantities';
 import { button, h } from '../tools/dom';
 import { copyText, insertCell } from '../tools/scripts';
 import type { State } from '../state/state';

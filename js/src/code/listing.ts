@@ -4,7 +4,7 @@ import { search, searchKeymap } from '@codemirror/search';
 import { EditorState, Range, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@codemirror/view';
 import { atHome, look } from './cm';
-import { numberOf } from '../tools/counts';
+import { numberOf } from '../tools/quantities';
 import { keepsLine } from '../state/kept_colours';
 import { beginning, computing, tints } from './columns';
 import type { Kept } from '../state/kept_colours';

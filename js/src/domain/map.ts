@@ -1,7 +1,8 @@
 // The legality map: a small grid of steps, judged a few at a time while it is looked at, coloured by memory traffic.
 
 import { button, h } from '../tools/dom';
-import { LEVELS, bytes, moved } from '../state/levels';
+import { LEVELS, moved } from '../state/levels';
+import { bytes } from '../tools/quantities';
 import { MachineBar } from '../machine/machine';
 import type { State } from '../state/state';
 import type { LegalityMap, Spot } from '../state/messages';

@@ -1,6 +1,6 @@
 // The order of execution on a slider: what has run is filled, what runs now is ringed.
 
-import { numberOf } from '../tools/counts';
+import { numberOf } from '../tools/quantities';
 import { button, download, h } from '../tools/dom';
 import { concurrent } from '../state/moments';
 import type { State } from '../state/state';

@@ -22,7 +22,7 @@ export class FlowPane {
   }
 
   draw(): void {
-    const found = this.state.view('dataflow');
+    const found = this.state.lazy.view('dataflow');
     if (!found || 'reason' in found) {
       this.drawn = false;
       const said = found ? h('p', { class: 'note' }, found.reason) : h('p', { class: 'soft' }, 'counting …');

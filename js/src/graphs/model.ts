@@ -1,6 +1,6 @@
 // A model: its graph with modules that fold, the time of its nodes, its memory; a call opens its operator beside.
 
-import { numberOf } from '../tools/counts';
+import { numberOf } from '../tools/quantities';
 import { button, h, s } from '../tools/dom';
 import { Figure } from './figure';
 import { marker } from './marks';

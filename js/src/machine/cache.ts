@@ -1,8 +1,7 @@
 // A small cache, line by line, as the replay goes on: which touches find their line, and which lines are there.
 
-import { numberOf } from '../tools/counts';
+import { numberOf, bytes } from '../tools/quantities';
 import { button, h, s } from '../tools/dom';
-import { bytes } from '../state/levels';
 import type { Machine, Scale } from '../state/messages';
 import type { State } from '../state/state';
 

@@ -1,9 +1,9 @@
 // What one iteration of each loop holds and what all of them move, against the caches of the machine.
 
-import { numberOf } from '../tools/counts';
+import { numberOf, bytes, count } from '../tools/quantities';
 import { button, h, s } from '../tools/dom';
 import { arrayGlyph, arrayRole } from '../tools/palette';
-import { bytes, count, levels } from '../state/levels';
+import { levels } from '../state/levels';
 import { MachineBar } from './machine';
 import type { State } from '../state/state';
 import type { Footprints, LoopTraffic } from '../state/messages';
@@ -25,7 +25,7 @@ export class FootprintPane {
   }
 
   draw(): void {
-    const found = this.state.view('footprint');
+    const found = this.state.lazy.view('footprint');
     const body = !found
       ? [h('p', { class: 'soft' }, 'counting …')]
       : 'reason' in found

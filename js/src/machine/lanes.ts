@@ -1,6 +1,6 @@
 // Threads as rows, moments as columns: what every thread executes when, lanes of a vector as stripes.
 
-import { numberOf } from '../tools/counts';
+import { numberOf } from '../tools/quantities';
 import { h, s } from '../tools/dom';
 import { role } from '../tools/palette';
 import { moments } from '../state/moments';

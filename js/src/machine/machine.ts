@@ -1,7 +1,8 @@
 // The machine that bytes are counted for: caches and the width of vectors on sliders.
 
 import { h } from '../tools/dom';
-import { LEVELS, bytes } from '../state/levels';
+import { LEVELS } from '../state/levels';
+import { bytes } from '../tools/quantities';
 import type { State } from '../state/state';
 
 const [LEAST, MOST] = [10, 28]; // powers of two

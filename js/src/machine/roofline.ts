@@ -1,7 +1,8 @@
 // Operations a second against operations a byte: the way from the first schedule to this one, below the ceilings.
 
 import { button, h, s } from '../tools/dom';
-import { count, levels, rate } from '../state/levels';
+import { levels } from '../state/levels';
+import { count, rate } from '../tools/quantities';
 import { at } from '../schedule/measuring';
 import type { State } from '../state/state';
 import type { Roofline } from '../state/messages';
@@ -29,7 +30,7 @@ export class RooflinePane {
   }
 
   draw(): void {
-    const found = this.state.view('roofline');
+    const found = this.state.lazy.view('roofline');
     const body = !found
       ? [h('p', { class: 'soft' }, 'counting …')]
       : 'reason' in found

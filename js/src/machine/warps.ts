@@ -1,6 +1,6 @@
 // What a warp's 32 threads touch at once: sectors of global memory, banks of shared memory.
 
-import { noun, numberOf } from '../tools/counts';
+import { noun, numberOf } from '../tools/quantities';
 import { h, s } from '../tools/dom';
 import type { State } from '../state/state';
 import type { Warps } from '../state/messages';
@@ -15,7 +15,7 @@ export class WarpsPane {
   constructor(private readonly state: State) {}
 
   draw(): void {
-    const found = this.state.view('warps');
+    const found = this.state.lazy.view('warps');
     const body = !found
       ? [h('p', { class: 'soft' }, 'counting …')]
       : 'reason' in found

@@ -3,7 +3,7 @@
 import { CachePane } from '../machine/cache';
 import { CellsPane } from '../domain/cells';
 import { CodePane } from '../code/code';
-import { numberOf } from '../tools/counts';
+import { numberOf } from '../tools/quantities';
 import { Deck } from '../layout/deck';
 import { button, h } from '../tools/dom';
 import { warns } from '../tools/glossary';
@@ -20,7 +20,8 @@ import { ModelPane } from '../graphs/model';
 import { LoopMenu } from '../schedule/menu';
 import { RefusalBar } from '../schedule/refusal';
 import { RooflinePane } from '../machine/roofline';
-import { GONE, State, same } from '../state/state';
+import { State, same } from '../state/state';
+import { GONE } from '../state/client';
 import { StepsPane } from '../schedule/steps';
 import { TreePane } from '../schedule/tree';
 import { TrialsPane } from '../trials/trials';
@@ -375,14 +376,13 @@ class Panel {
   private take(before: Machine): void {
     const now = this.model.get('machine');
     if (!same(now, this.state.machine)) this.state.setMachine(now, false);
-    if (now.vector_bits !== before.vector_bits) this.state.forgetViews('assembly');
+    if (now.vector_bits !== before.vector_bits) this.state.lazy.forget('assembly');
   }
 
   private renew(): void {
     this.menu.close();
-    this.state.compared = null;
-    this.state.data = this.state.read();
-    this.state.forgetViews();
+    this.state.renew();
+    this.state.lazy.forget();
     this.drawAll();
     this.settle();
   }

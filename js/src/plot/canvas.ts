@@ -1,6 +1,6 @@
 // Many points of a plot, on a canvas below its SVG; of very many, how many there are in each square.
 
-import { numberOf } from '../tools/counts';
+import { numberOf } from '../tools/quantities';
 import { h } from '../tools/dom';
 import { MARGIN, WHOLE } from './frame';
 import type { Frame, View } from './frame';

@@ -165,7 +165,7 @@ function ghost(plot: Plot, begin: XY, end: XY): void {
 
 /** What is dragged is red as soon as the kernel says that it would be refused. */
 function judge(plot: Plot, name: string, given: Record<string, unknown>): void {
-  const legal = plot.state.judge(name, given, () => judge(plot, name, given));
+  const legal = plot.state.lazy.judge(name, given, () => judge(plot, name, given));
   plot.ghost.classList.toggle('bad', legal === false);
 }
 

@@ -3,7 +3,7 @@
 import { arrowsOf, redOf } from './arrows';
 import type { Arrow } from './arrows';
 import { DENSE, PointCanvas } from './canvas';
-import { numberOf } from '../tools/counts';
+import { numberOf } from '../tools/quantities';
 import { crowded, examples } from './crowd';
 import { h, placeIn, s } from '../tools/dom';
 import { Frame, MARGIN, WHOLE } from './frame';

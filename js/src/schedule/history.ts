@@ -45,7 +45,7 @@ export class HistoryPane {
       title: 'a new cell of the notebook with the whole script',
     });
     const pinned = this.state.pinned?.place === past.place;
-    const pin = button(pinned ? 'unpin' : 'pin', () => void this.state.pin(), {
+    const pin = button(pinned ? 'unpin' : 'pin', () => void this.state.comparing.pin(this.state.data), {
       class: 'pin',
       'aria-pressed': String(pinned),
       title: 'compare every later schedule with this one',

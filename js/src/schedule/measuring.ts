@@ -1,9 +1,7 @@
 // What was measured of schedules, in words; the button that has what is shown built, checked and timed.
 
-import { numberOf } from '../tools/counts';
+import { duration, numberOf, rounded } from '../tools/quantities';
 import { button, h } from '../tools/dom';
-import { rounded } from './menu';
-import { duration } from '../trials/trial';
 import type { State } from '../state/state';
 import type { Faster, Gained, MeasuredData, Timing } from '../state/messages';
 

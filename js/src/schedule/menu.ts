@@ -1,6 +1,6 @@
 // What may be done at a loop or a statement, where it was asked for: what gains most first, what is refused with its witness.
 
-import { numberOf } from '../tools/counts';
+import { numberOf, rounded } from '../tools/quantities';
 import { button, h } from '../tools/dom';
 import { explained, warns } from '../tools/glossary';
 import type { MenuOf, State } from '../state/state';
@@ -10,9 +10,6 @@ const PART = 0.06; // seconds of looking at a time
 const NOTICED = 0.015;
 /** What a step has to gain to be worth a beginning: less is within what the model knows. */
 export const WORTH = 0.05;
-
-/** `3.2×`: as many digits as a model may be right by. */
-export const rounded = (gain: number): string => `${gain >= 10 ? gain.toFixed(0) : gain.toPrecision(gain < 0.1 ? 1 : 2)}×`;
 
 /** The same where a step is expected to change anything that two digits show. */
 export function gained(gain: number): string {
@@ -200,7 +197,7 @@ export class LoopMenu {
     const sizes = this.sizes();
     const said = this.form.querySelector('.verdict')!;
     if (!Object.keys(sizes).length) return said.replaceChildren();
-    const legal = this.state.judge('blocks', { sizes }, () => this.judge());
+    const legal = this.state.lazy.judge('blocks', { sizes }, () => this.judge());
     said.textContent = legal === undefined ? '…' : legal ? 'legal' : '✕ would be refused';
     said.classList.toggle('bad', legal === false);
   }

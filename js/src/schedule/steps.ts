@@ -2,7 +2,8 @@
 
 import { button, h } from '../tools/dom';
 import { explained, warns } from '../tools/glossary';
-import { bytes, moved } from '../state/levels';
+import { moved } from '../state/levels';
+import { bytes } from '../tools/quantities';
 import { WORTH, because, best, gained } from './menu';
 import { at } from './measuring';
 import type { Choice, Cost, MenuData, Offer } from '../state/messages';
@@ -95,7 +96,7 @@ export class StepsPane {
       this.choices = [];
     }
     this.shown = this.schedule;
-    if (!this.state.offers.steps) void this.state.offer();
+    if (!this.state.offers.steps) void this.state.lazy.offer();
     this.fill();
     void this.begin();
   }
@@ -172,7 +173,9 @@ export class StepsPane {
       ),
     );
     const short = words.length ? '' : shortLoops(this.state.offers.short ?? []);
-    const more = complete ? null : button('look at all kinds of steps', () => void this.state.offer({ seconds: 4 }), { class: 'more' });
+    const more = complete
+      ? null
+      : button('look at all kinds of steps', () => void this.state.lazy.offer({ seconds: 4 }), { class: 'more' });
     const blocks = kinds.filter((kind) => kind === 'tile' || kind === 'split').length; // they are listed first
     groups.splice(
       blocks,
@@ -286,7 +289,7 @@ export class StepsPane {
         'aria-label': offer.legal ? offer.text : `${offer.text}: refused, show why`,
       }),
       offer.legal ? h('span', { class: 'cost', 'data-of': offer.text }) : null,
-      button('before → after', () => void this.state.preview(offer.step, offer.text), {
+      button('before → after', () => void this.state.comparing.preview(offer.step, offer.text), {
         class: 'preview',
         'aria-label': `preview ${offer.text}`,
         title: 'what it changes in the code',

@@ -2,7 +2,8 @@
 
 import * as Plot from '@observablehq/plot';
 import type { StudyData } from '../state/messages';
-import { duration, fastest } from './trial';
+import { fastest } from './trial';
+import { duration } from '../tools/quantities';
 import type { Trial } from './trial';
 import { STYLE } from './trial_charts';
 import type { Chart } from './trial_charts';

@@ -1,5 +1,6 @@
 // Trials as the charts see them: rows by name, and the filter that all charts share.
 
+import { duration } from '../tools/quantities';
 import type { StudyData, TrialRow } from '../state/messages';
 
 export interface Trial {
@@ -83,13 +84,6 @@ export function soFar(trials: Trial[]): { number: number; seconds: number }[] {
   const last = trials.at(-1)?.number;
   if (found.length && last !== undefined && last > found.at(-1)!.number) found.push({ number: last, seconds: best });
   return found;
-}
-
-/** `41.2 us`. */
-export function duration(seconds: number): string {
-  const [unit, factor] = seconds < 1e-6 ? ['ns', 1e9] : seconds < 1e-3 ? ['us', 1e6] : seconds < 1 ? ['ms', 1e3] : ['s', 1];
-  const value = seconds * factor;
-  return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ${unit}`;
 }
 
 /** Whose schedule a trial gives, if another's. */

@@ -1,8 +1,8 @@
 // The charts of a study, by Observable Plot.  Each takes the same trials; what the filter leaves out is faint.
 
 import * as Plot from '@observablehq/plot';
-import { rate } from '../state/levels';
-import { duration, said, soFar } from './trial';
+import { rate, duration } from '../tools/quantities';
+import { said, soFar } from './trial';
 import type { Trial } from './trial';
 import type { StudyData } from '../state/messages';
 

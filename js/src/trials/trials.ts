@@ -2,9 +2,10 @@
 
 import { unified } from '../code/code';
 import { button, h } from '../tools/dom';
-import { bodyOf } from '../state/state';
+import { bodyOf } from '../state/comparing';
 import type { State } from '../state/state';
-import { Filter, duration, fastest, named, twinSaid } from './trial';
+import { Filter, fastest, named, twinSaid } from './trial';
+import { duration } from '../tools/quantities';
 import type { Trial } from './trial';
 import { parallel } from './decision_chart';
 import { importances, overTime, predictions, ranking, roofline } from './trial_charts';
@@ -198,7 +199,7 @@ export class TrialsPane {
     const { shown } = this;
     const best = trials.find((t) => t.number === study.best);
     const own = shown && trials.find((t) => t.number === shown.number);
-    const code = this.changes && shown ? this.state.written({ language: study.language }) : undefined;
+    const code = this.changes && shown ? this.state.lazy.written({ language: study.language }) : undefined;
     const written = code ? bodyOf(code) : '';
     const now = JSON.stringify([shown?.number, own?.seconds, study.best, this.changes, trials.length > 0, written]);
     if (now === this.stands) return;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TINTS, beginning, computing, doubled, keyOf, tints, toggled, usual } from '../../src/code/columns';
+import { TINTS, beginning, computing, doubled, tints, toggled } from '../../src/code/columns';
+import { keyOf, usual } from '../../src/state/lazy_views';
 import type { Line } from '../../src/state/messages';
 import { code } from '../programs';
 

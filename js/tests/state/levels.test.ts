@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { bytes, count, levels, moved, rate } from '../../src/state/levels';
+import { levels, moved } from '../../src/state/levels';
 import type { LoopTraffic } from '../../src/state/messages';
 
 // Everything (1000 bytes, 1000 moved) ⊃ an outer loop (300, 4000) ⊃ an inner one (40, 9000), of statement 0; statement 1 stands beside.
@@ -33,26 +32,5 @@ test('caches that a machine has not are left out', () => {
       ['L1', 9500],
       ['L3', 1000],
     ],
-  );
-});
-
-// tests/viz/draw/test_quantities.py asks the same of the pictures.
-const said = JSON.parse(readFileSync('tests/quantities.json', 'utf8')) as { bytes: [number, string][]; counts: [number, string][] };
-
-test('bytes and counts are said as in pictures', () => {
-  assert.deepEqual(
-    said.bytes.map(([n]) => [n, bytes(n)]),
-    said.bytes,
-  );
-  assert.deepEqual(
-    said.counts.map(([n]) => [n, count(n)]),
-    said.counts,
-  );
-});
-
-test('a rate has its unit, with the prefix of its number', () => {
-  assert.deepEqual(
-    [512, 285.4e9, 1e12].map((n) => rate(n, 'FLOP/s')),
-    ['512 FLOP/s', '285 GFLOP/s', '1 TFLOP/s'],
   );
 });

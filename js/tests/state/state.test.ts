@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { ask } from '../../src/state/kernel';
 import type { Model } from '../../src/state/kernel';
 import type { Selection, Traits, Views } from '../../src/state/messages';
-import { State, bodyOf, same } from '../../src/state/state';
+import { State, same } from '../../src/state/state';
+import { bodyOf } from '../../src/state/comparing';
 import { box, code, program } from '../programs';
 
 interface Asked {
@@ -130,25 +131,25 @@ test('time counts instances, or moments of all threads', () => {
 test('a lazy view is asked for once, and again for another schedule', async () => {
   const { made, held, asked } = model({ view: () => null });
   const state = new State(made);
-  assert.equal(state.view('warps'), undefined);
-  assert.equal(state.view('warps'), undefined);
+  assert.equal(state.lazy.view('warps'), undefined);
+  assert.equal(state.lazy.view('warps'), undefined);
   assert.equal(asked.length, 1);
   held.past = { ...held.past!, place: 5 };
-  state.view('warps');
+  state.lazy.view('warps');
   assert.equal(asked.length, 2);
   held.views = { warps: { reason: 'no threads' } } satisfies Views;
-  assert.deepEqual(state.view('warps'), { reason: 'no threads' });
+  assert.deepEqual(state.lazy.view('warps'), { reason: 'no threads' });
   await settled();
 });
 
 test('one view that is forgotten is asked for again, others are not', async () => {
   const { made, asked } = model({ view: () => null });
   const state = new State(made);
-  state.view('assembly');
-  state.view('footprint');
-  state.forgetViews('assembly');
-  state.view('assembly');
-  state.view('footprint');
+  state.lazy.view('assembly');
+  state.lazy.view('footprint');
+  state.lazy.forget('assembly');
+  state.lazy.view('assembly');
+  state.lazy.view('footprint');
   assert.deepEqual(
     asked.map((a) => a.with.name),
     ['assembly', 'footprint', 'assembly'],
@@ -161,7 +162,7 @@ test('a gesture is judged once, and who asked is told', async () => {
   const state = new State(made);
   let told = 0;
   const look = () =>
-    state.judge('tile', { width: 2 }, () => {
+    state.lazy.judge('tile', { width: 2 }, () => {
       told += 1;
     });
   assert.equal(look(), undefined);
@@ -174,7 +175,7 @@ test('a gesture is judged once, and who asked is told', async () => {
 test('next steps are asked for in parts until there are no more', async () => {
   let left = 3;
   const { made, asked } = model({ offer: () => ({ more: (left -= 1) > 0 }) });
-  await new State(made).offer({ seconds: 2 });
+  await new State(made).lazy.offer({ seconds: 2 });
   assert.equal(asked.length, 3);
   assert.ok(asked.every((a) => a.with.seconds === 2 && typeof a.with.part === 'number'));
 });
@@ -186,7 +187,7 @@ test('the search for next steps of a schedule ends when another is shown', async
       return { more: true };
     },
   });
-  await new State(own.made).offer();
+  await new State(own.made).lazy.offer();
   assert.equal(own.asked.length, 1);
 });
 
@@ -194,16 +195,16 @@ test('a pin keeps code and traffic, and is taken off at the same place', async (
   const row = { loop: '', kind: '', depth: 0, parent: -1, held: 10, moved: 20, iterations: 1, statements: [0], arrays: [] };
   const { made } = model({}, { views: { footprint: { note: '', exact: true, flops: 1, touches: [7], rows: [row] } } });
   const state = new State(made);
-  await state.pin();
+  await state.comparing.pin(state.data);
   assert.deepEqual(state.pinned, { name: 'tile', place: 4, code: 'C = 1;', nodes: [[-1, 10, 20, [0]]], touches: [7], moments: 3 });
-  await state.pin();
+  await state.comparing.pin(state.data);
   assert.equal(state.pinned, null);
 });
 
 test('a pin where nothing is counted keeps no traffic', async () => {
   const { made } = model({}, { views: { footprint: { reason: 'sizes are open' } } });
   const state = new State(made);
-  await state.pin();
+  await state.comparing.pin(state.data);
   assert.deepEqual(state.pinned?.nodes, []);
 });
 
@@ -221,7 +222,7 @@ test('a preview shows another domain, which closing it takes back', async () => 
   const tables = Buffer.from(after.numbers.buffer).toString('base64');
   const preview = () => ({ lines: ['x'], verdict: 'legal', domain: after.domain, tables, tree: [] });
   const state = new State(model({ preview }).made);
-  await state.preview({ name: 'split' }, 'split(i)');
+  await state.comparing.preview({ name: 'split' }, 'split(i)');
   assert.equal(state.data.named(0, 0), 'D(0)');
   state.closePreview();
   assert.equal(state.data.named(0, 0), 'C(0, 0)');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rank } from '../../src/trials/decision_chart';
 import type { StudyData, TrialRow } from '../../src/state/messages';
-import { Filter, duration, fastest, named, said, soFar } from '../../src/trials/trial';
+import { Filter, fastest, named, said, soFar } from '../../src/trials/trial';
 import { whole } from '../../src/trials/trial_charts';
 
 const row = (number: number, seconds: number | null, places: number[], twin: number | null = null): TrialRow => [
@@ -95,10 +95,6 @@ test('a twin that is said to be faster than all is no best so far', () => {
     { number: 0, seconds: 4e-3 },
     { number: 2, seconds: 2e-3 },
   ]);
-});
-
-test('durations are said with three digits in a fitting unit', () => {
-  assert.deepEqual([3.2e-8, 4.12e-5, 1.5e-3, 0.25, 12.345].map(duration), ['32 ns', '41.2 us', '1.5 ms', '250 ms', '12.3 s']);
 });
 
 test('a trial is said with its decisions, a failure by its outcome, a twin with its trial', () => {
