@@ -1,32 +1,25 @@
 // The generated code, in as many languages side by side as one wants, and what a step would change in it.
 
-import { unifiedMergeView, MergeView } from '@codemirror/merge';
-import { EditorState } from '@codemirror/state';
-import { EditorView } from '@codemirror/view';
-import { atHome, c, look } from './cm';
+import { Changes } from './changes';
 import { ColoursBar } from '../state/kept_colours';
 import { LANGUAGES, choices, compiled, doubled, toggled } from './columns';
 import { keyOf } from '../state/lazy_views';
 import { button, h } from '../tools/dom';
 import { Listing } from './listing';
-import { bodyOf } from '../state/comparing';
 import type { Chosen, Code } from '../state/messages';
 import type { State } from '../state/state';
-import type { Compared, Pinned } from '../state/comparing';
-
-const FOLDED = { margin: 3, minSize: 4 };
 
 export class CodePane {
   readonly element = h('section', { class: 'pane code', 'aria-label': 'Generated code' });
   private readonly listings = new Map<string, Listing>();
   private mapping = false; // the mapping to a GPU is looked for
-  private beside = false; // before and after in two columns
   private pinned = false; // what is pinned against what is shown
-  private closeChanges: () => void = () => undefined;
+  private readonly changes: Changes;
   private readonly colours: ColoursBar;
   private stands: unknown[] = []; // what was drawn: nothing is done where it still is so
 
   constructor(private readonly state: State) {
+    this.changes = new Changes(state, () => this.draw());
     this.colours = new ColoursBar(
       state.colours,
       () => state.colour(state.selection),
@@ -36,7 +29,8 @@ export class CodePane {
 
   draw(): void {
     const { compared, pinned } = this.state;
-    const { chosen, arrangement } = this;
+    const { chosen } = this;
+    const { arrangement } = this.state;
     const plain = !compared && !this.against;
     const texts = chosen.map((one) => this.state.lazy.written(one));
     const now = [
@@ -51,10 +45,10 @@ export class CodePane {
     ];
     if (plain && now.length === this.stands.length && now.every((value, i) => value === this.stands[i])) return;
     this.stands = plain ? now : [];
-    this.closeChanges();
-    this.element.classList.toggle('wide', chosen.length > 1 || ((compared !== null || this.against) && this.beside));
-    if (compared) return this.drawChanges(compared);
-    if (this.pinned && this.state.pinned) return this.drawPinned(this.state.pinned);
+    this.changes.close();
+    this.element.classList.toggle('wide', chosen.length > 1 || ((compared !== null || this.against) && this.changes.beside));
+    if (compared) return this.element.replaceChildren(...this.changes.ofStep(compared));
+    if (this.pinned && pinned) return this.element.replaceChildren(...this.changes.ofPinned(pinned, () => this.unpinned()));
     const coloured = !arrangement.plain && chosen.some(({ language }) => language !== 'C' && language !== 'CUDA');
     const known = new Set(chosen.map((one, nth) => `${nth} ${keyOf(one)}`));
     for (const [key, listing] of this.listings) {
@@ -67,13 +61,9 @@ export class CodePane {
     this.state.spread();
   }
 
-  private get arrangement() {
-    return this.state.model.get('arrangement');
-  }
-
   /** What stands side by side: chosen by somebody, or the usual text. */
   private get chosen(): Chosen[] {
-    const { texts } = this.arrangement;
+    const { texts } = this.state.arrangement;
     return texts?.length ? texts : [{ language: this.usual }];
   }
 
@@ -85,7 +75,7 @@ export class CodePane {
 
   /** Colours and wrapping of the lines, for all columns. */
   private looks(): HTMLElement {
-    const { plain, long } = this.arrangement;
+    const { plain, long } = this.state.arrangement;
     const made = this.chosen.some(({ language }) => language !== 'C' && language !== 'CUDA');
     const change = (to: { plain?: boolean; long?: boolean }) => {
       this.state.arrange(to);
@@ -139,42 +129,10 @@ export class CodePane {
     return this.pinned && this.state.pinned !== null;
   }
 
-  private drawPinned({ name, code }: Pinned): void {
-    const host = h('div', { class: 'changes' });
-    const now = bodyOf(this.state.code);
-    this.closeChanges = this.beside ? sideBySide(host, code, now) : unified(host, code, now);
-    this.element.replaceChildren(
-      h(
-        'h3',
-        {},
-        'pinned → now',
-        h('code', {}, name),
-        h('span', { class: 'soft' }, code === now ? 'the same code' : ''),
-        h('span', { class: 'space' }),
-        this.columns(),
-        button(
-          'close',
-          () => {
-            this.pinned = false;
-            this.draw();
-            this.light();
-          },
-          { class: 'close' },
-        ),
-      ),
-      host,
-    );
-  }
-
-  private columns(): HTMLElement {
-    return button(
-      this.beside ? 'one column' : 'side by side',
-      () => {
-        this.beside = !this.beside;
-        this.draw();
-      },
-      { class: 'beside' },
-    );
+  private unpinned(): void {
+    this.pinned = false;
+    this.draw();
+    this.light();
   }
 
   private toggle(name: string): void {
@@ -235,38 +193,9 @@ export class CodePane {
         h('p', { class: 'soft' }, 'asking for it …'),
       );
     known.above.classList.toggle('short', !compiled(chosen));
-    known.draw(code, { coloured, wrapped: !this.arrangement.long, talk: this.arrangement.talk });
+    known.draw(code, { coloured, wrapped: !this.state.arrangement.long, talk: this.state.arrangement.talk });
     known.above.replaceChildren(...head.filter((e) => e !== null));
     return known.element;
-  }
-
-  private drawChanges({ text, take, language, after, verdict }: Compared): void {
-    const now = language === 'C' ? this.state.code : this.state.model.get('views')[language];
-    const before = now?.lines.length ? bodyOf(now) : after.join('\n'); // where there is none nothing is new
-    const host = h('div', { class: 'changes' });
-    this.closeChanges = this.beside ? sideBySide(host, before, after.join('\n')) : unified(host, before, after.join('\n'));
-    const legal = verdict === 'legal';
-    this.element.replaceChildren(
-      h(
-        'h3',
-        {},
-        language === 'C' ? 'before → after' : `as ${language}`,
-        h('code', { title: text }, text),
-        h('span', { class: legal ? 'soft' : 'bad' }, legal ? verdict : `✕ ${verdict}`),
-        h('span', { class: 'space' }),
-        this.columns(),
-        button(
-          legal ? 'apply' : 'why not',
-          () => {
-            this.state.closePreview();
-            void take();
-          },
-          { class: 'apply' },
-        ),
-        button('close', () => this.state.closePreview(), { class: 'close' }),
-      ),
-      host,
-    );
   }
 
   light(): void {
@@ -276,36 +205,7 @@ export class CodePane {
   }
 
   close(): void {
-    this.closeChanges();
+    this.changes.close();
     for (const listing of this.listings.values()) listing.close();
   }
-}
-
-const still = [look, c, EditorState.readOnly.of(true), EditorView.editable.of(false)];
-const spoken = (label: string) => EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, 'aria-readonly': 'true' });
-
-export function unified(host: HTMLElement, before: string, after: string): () => void {
-  const view = new EditorView({
-    doc: after,
-    parent: host,
-    extensions: [
-      still,
-      spoken('what the step changes in the code'),
-      before === after ? [] : unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: FOLDED, gutter: true }),
-    ],
-  });
-  queueMicrotask(() => atHome(view));
-  return () => view.destroy();
-}
-
-function sideBySide(host: HTMLElement, before: string, after: string): () => void {
-  const view = new MergeView({
-    a: { doc: before, extensions: [still, spoken('the code before')] },
-    b: { doc: after, extensions: [still, spoken('the code after')] },
-    parent: host,
-    collapseUnchanged: before === after ? undefined : FOLDED,
-    gutter: true,
-  });
-  queueMicrotask(() => [view.a, view.b].forEach(atHome));
-  return () => view.destroy();
 }

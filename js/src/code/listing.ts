@@ -1,51 +1,23 @@
 // One text of the kernel: every line knows its statements and its loop, and lights up with them.
 
 import { search, searchKeymap } from '@codemirror/search';
-import { EditorState, Range, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
-import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@codemirror/view';
+import { EditorState } from '@codemirror/state';
+import { Decoration, EditorView, keymap } from '@codemirror/view';
 import { atHome, look } from './cm';
 import { numberOf } from '../tools/quantities';
 import { keepsLine } from '../state/kept_colours';
-import { beginning, computing, tints } from './columns';
+import { beginning, computing } from './columns';
+import { active, decorations, marked, setActive } from './line_marks';
 import type { Kept } from '../state/kept_colours';
 import { button, download, h } from '../tools/dom';
-import { role } from '../tools/palette';
 import type { State } from '../state/state';
 import { walk } from '../state/lighting';
 import type { Code, Line, Selection, TreeNode } from '../state/messages';
 
-const setActive = StateEffect.define<DecorationSet>();
-const active = StateField.define<DecorationSet>({
-  create: () => Decoration.none,
-  update: (now, transaction) => transaction.effects.reduce((found, e) => (e.is(setActive) ? e.value : found), now.map(transaction.changes)),
-  provide: (field) => EditorView.decorations.from(field),
-});
 const ENDINGS: Record<string, string> = { C: 'c', CUDA: 'cu', assembly: 's', PTX: 'ptx', SASS: 'sass' };
 const MARGIN = 3; // pixels above what stands first
 const LOOKS = 3; // at a text whose lines get their height when they are seen
 const TOP = { left: 0, top: 0 };
-const lit = Decoration.line({ class: 'active' });
-const KEPT = ['kept', 'kept first'].map((name) =>
-  [0, 1, 2, 3, 4, 5].map((n) =>
-    Decoration.line({ class: name, attributes: { 'data-kept': String(n + 1), style: `--kept: var(--wb-s${n})` } }),
-  ),
-);
-
-class LineNumber extends WidgetType {
-  constructor(readonly number: number) {
-    super();
-  }
-  eq(other: LineNumber): boolean {
-    return other.number === this.number;
-  }
-  toDOM(): HTMLElement {
-    return h('span', { class: 'number', 'aria-hidden': 'true' }, this.number);
-  }
-  ignoreEvent(): boolean {
-    return false;
-  }
-}
-
 /** How lines look: in the colours of what they were made from, and going on below where they are long. */
 export interface Looks {
   coloured: boolean;
@@ -187,7 +159,7 @@ export class Listing {
         this.looks.wrapped ? EditorView.lineWrapping : [],
         search({ top: true }),
         keymap.of(searchKeymap),
-        EditorView.decorations.of(this.decorations(lines)),
+        EditorView.decorations.of(decorations(lines, this.state.data.domain.statements, this.looks.coloured)),
         EditorView.contentAttributes.of({
           class: this.main ? 'listing' : 'listing other',
           tabindex: '0',
@@ -212,29 +184,6 @@ export class Listing {
         }),
       ],
     });
-  }
-
-  /** Colours of the runs, and what a line belongs to, as classes and attributes. */
-  private decorations(lines: Line[]): DecorationSet {
-    const numbers = new Map(this.state.data.domain.statements.map((s) => [s.name, s.number]));
-    const found = new RangeSetBuilder<Decoration>();
-    const source = lines.every((line) => line.of === undefined);
-    const tint = this.looks.coloured ? tints(lines, source) : new Map<number, number>();
-    let at = 0;
-    for (const line of lines) {
-      const number = line.statements.length === 1 ? numbers.get(line.statements[0]) : undefined;
-      const own = `line${number === undefined ? '' : ` ${role(number)}`}${line.statements.length ? ' ours' : ''}${tint.has(line.number) ? ` tint t${tint.get(line.number)}` : ''}`;
-      found.add(at, at, Decoration.line({ class: own, attributes: { 'data-line': String(line.number) } }));
-      found.add(at, at, Decoration.widget({ widget: new LineNumber(line.number), side: -1 }));
-      let column = at;
-      for (const [text, role, bold] of line.runs) {
-        const name = `${role ? `r-${role}` : ''}${bold ? ' bold' : ''}`.trim();
-        if (name && text.length) found.add(column, column + text.length, Decoration.mark({ class: name }));
-        column += text.length;
-      }
-      at = column + 1;
-    }
-    return found.finish();
   }
 
   /** What a line stands for: of C the line itself, of other texts its loop or its statement. */
@@ -288,25 +237,17 @@ export class Listing {
     const { view } = this;
     atHome(view);
     this.bring();
-    const ranges: Range<Decoration>[] = [];
     const lines = this.lines(this.drawn);
     const chosen = new Set(this.litLines(lines));
     const colours = new Map(
       this.state.colours.kept.flatMap((kept) => this.keptLines(lines, kept).map((line) => [line, kept.colour] as const)),
     );
-    lines.forEach((line, i) => {
-      const { from } = view.state.doc.line(i + 1);
-      const colour = colours.get(line);
-      if (chosen.has(line)) ranges.push(lit.range(from));
-      if (colour !== undefined) ranges.push(KEPT[colours.get(lines[i - 1]) === colour ? 0 : 1][colour].range(from));
-    });
-    const key = ranges.map(({ from, value }) => `${from} ${said(value)}`).join();
-    if (key === this.shown) return;
-    this.shown = key;
-    view.dispatch({ effects: setActive.of(Decoration.set(ranges)) });
-    const first = ranges.find((range) => range.value === lit);
+    const marks = marked(lines, chosen, colours, (nth) => view.state.doc.line(nth + 1).from);
+    if (marks.key === this.shown) return;
+    this.shown = marks.key;
+    view.dispatch({ effects: setActive.of(Decoration.set(marks.ranges)) });
     const chosenNow = JSON.stringify(this.state.selection);
-    if (first && !this.state.hovered && chosenNow !== this.revealed) this.reveal(first.from);
+    if (marks.first !== undefined && !this.state.hovered && chosenNow !== this.revealed) this.reveal(marks.first);
     if (!this.state.hovered) this.revealed = chosenNow;
   }
 
@@ -339,10 +280,4 @@ function blockAt(view: EditorView, at: number): { top: number; bottom: number } 
 function stepName(tree: TreeNode[], loop: string, statement: string): string | undefined {
   const found = [...walk(tree)].filter((node) => node.type === 'loop' && node.name === loop);
   return (found.find((node) => node.statements.includes(statement)) ?? found[0])?.step;
-}
-
-/** How a decoration looks, to tell whether what is lit has changed. */
-function said({ spec }: Decoration): string {
-  const { class: name, attributes } = spec as { class?: string; attributes?: { style?: string } };
-  return `${name} ${attributes?.style}`;
 }

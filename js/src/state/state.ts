@@ -156,8 +156,11 @@ export class State extends Client {
   }
 
   /** How things stand on the screen; nothing of the schedule. */
+  get arrangement(): Partial<Arrangement> {
+    return this.model.get('arrangement') ?? {};
+  }
   arrange(change: Partial<Arrangement>): void {
-    this.model.set('arrangement', { ...this.model.get('arrangement'), ...change });
+    this.model.set('arrangement', { ...this.arrangement, ...change });
     this.model.save_changes();
   }
 

@@ -1,6 +1,6 @@
 // A study as it runs: its state and what may be done with it, its charts behind one filter, and the trial that is shown.
 
-import { unified } from '../code/code';
+import { unified } from '../code/changes';
 import { button, h } from '../tools/dom';
 import { bodyOf } from '../state/comparing';
 import type { State } from '../state/state';
