@@ -3,7 +3,6 @@
 import { MeasureButton } from '../schedule/measuring';
 import { GONE } from '../state/client';
 import { button, h } from '../tools/dom';
-import { warns } from '../tools/glossary';
 import { numberOf } from '../tools/quantities';
 import { PANES } from './panes';
 import type { State } from '../state/state';
@@ -79,8 +78,8 @@ export class Head {
     const count = past.steps.length;
     const remark = past.remarks[count - 1];
     this.sizes.replaceChildren(
-      count ? `${numberOf(count, 'step')}, legal${remark ? ', the last: ' : ''}` : 'no steps yet: it runs in the order of its text',
-      remark ? h('span', { class: warns(remark) ? 'warns' : undefined }, remark) : '',
+      count ? `${numberOf(count, 'step')}, legal${remark?.text ? ', the last: ' : ''}` : 'no steps yet: it runs in the order of its text',
+      remark?.text ? h('span', { class: remark.warns ? 'warns' : undefined }, remark.text) : '',
     );
     this.sizes.title = this.title.title = this.sizes.textContent ?? '';
   }

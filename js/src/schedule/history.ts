@@ -2,18 +2,18 @@
 
 import { button, download, h } from '../tools/dom';
 import { GAINED, at, cameOf, gainOf, shown, words } from './measuring';
-import { warns } from '../tools/glossary';
 import { copyText, insertCell } from '../tools/scripts';
-import type { Kept, MeasuredData, Past } from '../state/messages';
+import type { Kept, MeasuredData, Past, Remark } from '../state/messages';
 import type { State } from '../state/state';
 
 const DEEPEST = 12; // indents
 const NEWEST = 4; // steps that stand above the script, one line each
+const NOTHING: Remark = { text: '', warns: false };
 
 /** The newest steps with their numbers and what is worth knowing of them, the last first: seen however little room there is. */
-export function newest(steps: string[], remarks: string[] = [], most = NEWEST): [number, string, string][] {
+export function newest(steps: string[], remarks: Remark[] = [], most = NEWEST): [number, string, Remark][] {
   return steps
-    .map((step, n): [number, string, string] => [n + 1, step, remarks[n] ?? ''])
+    .map((step, n): [number, string, Remark] => [n + 1, step, remarks[n] ?? NOTHING])
     .slice(-most)
     .reverse();
 }
@@ -63,15 +63,15 @@ export class HistoryPane {
     const found = newest(this.state.past.steps, this.state.past.remarks);
     if (!found.length) return h('p', { class: 'last-step' }, 'no step was taken yet');
     const gain = gains(this.state.past, this.state.measured);
-    const line = ([nth, step, remark]: [number, string, string]) =>
+    const line = ([nth, step, { text, warns }]: [number, string, Remark]) =>
       h(
         'p',
-        { class: 'last-step', title: [step, remark, gain.get(nth)].filter(Boolean).join(': ') },
+        { class: 'last-step', title: [step, text, gain.get(nth)].filter(Boolean).join(': ') },
         `step ${nth}: `,
         h('code', {}, step),
         ' ',
         gain.has(nth) ? h('span', { class: 'gained', title: GAINED }, `${gain.get(nth)} `) : null,
-        remark ? h('span', { class: warns(remark) ? 'remark warns' : 'remark' }, remark) : null,
+        text ? h('span', { class: warns ? 'remark warns' : 'remark' }, text) : null,
       );
     return h('div', { class: 'last-steps', role: 'group', 'aria-label': 'the newest steps, the last first' }, ...found.map(line));
   }

@@ -2,7 +2,7 @@
 
 import { numberOf, rounded } from '../tools/quantities';
 import { button, h } from '../tools/dom';
-import { explained, warns } from '../tools/glossary';
+import { explained } from '../tools/glossary';
 import type { MenuOf, State } from '../state/state';
 import type { BlockSizes, Choice, MenuData } from '../state/messages';
 
@@ -132,10 +132,7 @@ export class LoopMenu {
       h('span', { class: `gain${choice.gain < 1 ? ' loss' : ''}` }, choice.legal ? gained(choice.gain) : ''),
       h(
         'small',
-        {
-          class: choice.legal && warns(because(choice)) ? 'warns' : undefined,
-          title: (choice.legal && explained(because(choice))) || undefined,
-        },
+        { class: choice.legal && choice.warns ? 'warns' : undefined, title: (choice.legal && explained(because(choice))) || undefined },
         because(choice),
       ),
     );

@@ -1,12 +1,12 @@
 // What may come next, by kind; what may not is grey and says why.
 
 import { button, h } from '../tools/dom';
-import { explained, warns } from '../tools/glossary';
+import { explained } from '../tools/glossary';
 import { moved } from '../state/levels';
 import { bytes } from '../tools/quantities';
 import { WORTH, because, best, gained } from './menu';
 import { at } from './measuring';
-import type { Choice, Cost, MenuData, Offer } from '../state/messages';
+import type { Choice, Cost, MenuData, Offer, Remark } from '../state/messages';
 import type { State } from '../state/state';
 
 const BEGIN = 0.04; // seconds of looking at a time
@@ -70,7 +70,7 @@ export class StepsPane {
   private started: string | null = null; // the schedule that beginnings were asked for
   private choices: Choice[] = [];
   private costs = new Map<string, Cost>(); // text of a step → traffic after it
-  private readonly remarks = new Map<string, string>(); // text of a step → what else is worth knowing of it
+  private readonly remarks = new Map<string, Remark>(); // text of a step → what else is worth knowing of it
   private now: Cost = [[], []];
   private shown = '';
   private asking = false;
@@ -140,11 +140,7 @@ export class StepsPane {
         { class: 'begin' },
         button(choice.text, () => void this.state.apply(choice.step, choice.text), { class: 'begin-with', title: 'apply' }),
         h('span', { class: 'gain' }, gained(choice.gain)),
-        h(
-          'small',
-          { class: warns(because(choice)) ? 'warns' : undefined, title: explained(because(choice)) || undefined },
-          because(choice),
-        ),
+        h('small', { class: choice.warns ? 'warns' : undefined, title: explained(because(choice)) || undefined }, because(choice)),
       ),
     );
     const head = h('b', {}, naive ? 'start here' : 'most to gain');
@@ -225,8 +221,9 @@ export class StepsPane {
       e.classList.toggle('less', ratio < 1);
     });
     this.list.querySelectorAll<HTMLElement>('.remark').forEach((e) => {
-      e.textContent = this.remarks.get(e.dataset.of!) ?? '';
-      e.classList.toggle('warns', warns(e.textContent));
+      const remark = this.remarks.get(e.dataset.of!);
+      e.textContent = remark?.text ?? '';
+      e.classList.toggle('warns', remark?.warns ?? false);
     });
   }
 

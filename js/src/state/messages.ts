@@ -132,11 +132,17 @@ export interface Moment {
   depth: number;
 }
 
-/** The history, and where in it the schedule is; `remarks` has a text for each step, most of them empty. */
+/** What is worth knowing of a legal step, or an empty text; `warns`: whether one should think before taking it. */
+export interface Remark {
+  text: string;
+  warns: boolean;
+}
+
+/** The history, and where in it the schedule is; `remarks` has one for each step, most of them empty. */
 export interface Past {
   script: string;
   steps: string[];
-  remarks: string[];
+  remarks: Remark[];
   place: number;
   undo: boolean;
   redo: boolean;
@@ -244,7 +250,8 @@ export interface Judged {
   legal: boolean;
 }
 
-/** A step of a menu; `gain` is how many times faster by the model, `why` in words (bytes, lanes, threads). */
+/** A step of a menu; `gain` is how many times faster by the model, `why` in words (bytes, lanes, threads), which
+    `warns` or not. */
 export interface Choice {
   text: string;
   kind: string;
@@ -253,6 +260,7 @@ export interface Choice {
   reason: string;
   gain: number;
   why: string[];
+  warns: boolean;
 }
 
 /** A loop around what a menu is of, and sizes of blocks that fit, each with why. */
@@ -297,7 +305,7 @@ export interface LegalityMap {
 export interface Costs {
   now: Cost;
   after: Cost[];
-  remarks: string[];
+  remarks: Remark[];
   note: string;
 }
 

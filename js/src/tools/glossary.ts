@@ -27,9 +27,6 @@ export function explained(text: string): string {
   return WORDS.flatMap(([word, meaning]) => (word.test(text) ? [meaning] : [])).join('\n');
 }
 
-/** Whether a remark on a legal step is a warning, which begins with the sign that it has in Python, too. */
-export const warns = (remark: string): boolean => remark.includes('⚠');
-
 /** What an array is that a step made of another: `A_own` is what one thread keeps of A. */
 export function madeOf(name: string, known: string[]): string {
   const found = PARTS.find(([part]) => new RegExp(`_${part}\\d*$`).test(name));

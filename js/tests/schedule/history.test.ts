@@ -6,8 +6,8 @@ import type { Gained, Past } from '../../src/state/messages';
 test('the newest steps stand first, each with its number', () => {
   assert.deepEqual(newest([]), []);
   assert.deepEqual(newest(['a', 'b']), [
-    [2, 'b', ''],
-    [1, 'a', ''],
+    [2, 'b', { text: '', warns: false }],
+    [1, 'a', { text: '', warns: false }],
   ]);
   const told = newest(['a', 'b', 'c', 'd', 'e', 'f']);
   assert.deepEqual(
@@ -15,7 +15,8 @@ test('the newest steps stand first, each with its number', () => {
     [6, 5, 4, 3],
   );
   assert.equal(told[0][1], 'f');
-  assert.deepEqual(newest(['a', 'b'], ['', 'sums in another order'])[0], [2, 'b', 'sums in another order']);
+  const remark = { text: 'sums in another order', warns: false };
+  assert.deepEqual(newest(['a', 'b'], [{ text: '', warns: false }, remark])[0], [2, 'b', remark]);
 });
 
 test('what a step was to gain stands beside it, on the way that is shown and where its line has a time', () => {

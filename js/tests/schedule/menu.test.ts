@@ -12,6 +12,7 @@ const choice = (text: string, gain: number, more: Partial<Choice> = {}): Choice 
   reason: '',
   gain,
   why: [],
+  warns: false,
   ...more,
 });
 

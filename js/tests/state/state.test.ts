@@ -30,7 +30,7 @@ function model(answers: Record<string, (given: Record<string, unknown>) => unkno
       ],
       1,
     ),
-    past: { script: '', steps: ['tile'], remarks: [''], place: 4, undo: true, redo: false, moments: [] },
+    past: { script: '', steps: ['tile'], remarks: [{ text: '', warns: false }], place: 4, undo: true, redo: false, moments: [] },
     ...traits,
   };
   const heard = new Set<(message?: unknown) => void>();
