@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WORTH, because, beside, best, gained, lengthOf } from '../../src/schedule/menu';
-import { between } from '../../src/schedule/tree';
 import type { Choice } from '../../src/state/messages';
 
 const choice = (text: string, gain: number, more: Partial<Choice> = {}): Choice => ({
@@ -59,11 +58,4 @@ test('a menu stays within what is seen', () => {
   assert.equal(beside(100, 50, 4, 400), 100);
   assert.equal(beside(390, 50, 4, 400), 350);
   assert.equal(beside(100, 900, 4, 400), 4);
-});
-
-test('a row has a gap above and one below it', () => {
-  assert.deepEqual(
-    [101, 110, 119].map((y) => between(y, 100, 20)),
-    ['before', 'on', 'after'],
-  );
 });
