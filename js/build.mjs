@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 const here = new URL('.', import.meta.url).pathname;
 const out = `${here}../workbench/viz/panels/static/`;
 const { metafile } = await build({
-  entryPoints: [`${here}src/index.ts`],
+  entryPoints: [`${here}src/panel/index.ts`],
   outfile: `${out}panel.js`,
   bundle: true,
   format: 'esm',
@@ -31,7 +31,9 @@ const licences = [...packages].sort().map((name) => {
 writeFileSync(`${out}panel.licences.txt`, licences.join('\n'));
 
 const sources = [
-  ...readdirSync(`${here}src`).map((name) => `src/${name}`),
+  ...readdirSync(`${here}src`, { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `src/${name}`),
   'build.mjs',
   'package.json',
   'package-lock.json',

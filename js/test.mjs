@@ -1,14 +1,14 @@
-// Runs the tests of tests/, which need no browser: `npm test`, or some files of them by name.
+// Runs the tests of tests/, which need no browser: `npm test`, or some files or folders of them by name.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
 const here = new URL('.', import.meta.url).pathname;
 const named = process.argv.slice(2);
-const files = readdirSync(`${here}tests`).filter(
-  (name) => name.endsWith('.test.ts') && (!named.length || named.some((part) => name.startsWith(part))),
+const files = readdirSync(`${here}tests`, { recursive: true }).filter(
+  (name) => name.endsWith('.test.ts') && (!named.length || named.some((part) => name.startsWith(part) || basename(name).startsWith(part))),
 );
 const out = mkdtempSync(join(tmpdir(), 'panel-tests-'));
 try {
@@ -16,6 +16,7 @@ try {
   await build({
     entryPoints,
     outdir: out,
+    outbase: `${here}tests`,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     format: 'esm',

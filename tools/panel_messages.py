@@ -1,4 +1,4 @@
-"""Writes js/src/messages.ts: the types of `workbench/viz/messages` for the panel's front end.
+"""Writes js/src/state/messages.ts: the types of `workbench/viz/messages` for the panel's front end.
 
     python tools/panel_messages.py           # write it
     python tools/panel_messages.py --check   # exit 1 unless it is as it would be written
@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-FILE = Path(__file__).parents[1] / "js" / "src" / "messages.ts"
+FILE = Path(__file__).parents[1] / "js" / "src" / "state" / "messages.ts"
 HOME = "workbench.viz.messages"
 ROOMS = ("drawn", "stepping", "counting", "studying", "exporting", "measuring", "modelling", "protocol")
 HEAD = "// What the kernel says and is asked. Written by tools/panel_messages.py from workbench/viz/messages.\n"

@@ -1,7 +1,7 @@
 // Small programs as the kernel would send them, made from lists of instances.
 
-import { Data } from '../src/data';
-import type { Access, Code, Domain, Kind, Line, Nest, Statement, Table, TreeNode } from '../src/messages';
+import { Data } from '../src/state/data';
+import type { Access, Code, Domain, Kind, Line, Nest, Statement, Table, TreeNode } from '../src/state/messages';
 
 export interface Told {
   name?: string;

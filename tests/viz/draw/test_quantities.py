@@ -9,7 +9,7 @@ import pytest
 from tests.support import ROOT
 from workbench.viz.draw.quantities import bytes_text, count_text
 
-SAID = json.loads((ROOT / "js" / "tests" / "quantities.json").read_text("utf-8"))
+SAID = json.loads((ROOT / "js" / "tests" / "tools" / "quantities.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(("number", "words"), SAID["bytes"])

@@ -36,7 +36,7 @@ def test_an_unknown_pane_is_refused_with_the_near_one():
 
 
 def test_the_buttons_say_what_is_accepted():
-    source = (ROOT / "js" / "src" / "index.ts").read_text(encoding="utf-8")
+    source = (ROOT / "js" / "src" / "panel" / "panes.ts").read_text(encoding="utf-8")
     table = source.partition("const PANES")[2].partition("};")[0]
     buttons = dict(re.findall(r"^  (\w+): \['([^']+)'", table, re.MULTILINE))
     assert set(buttons) == {*PANES, *MORE}

@@ -8,7 +8,7 @@ import workbench as wb
 from workbench import poly
 from workbench.schedules import preview
 from workbench.viz.panels.choosing.menu import Menu, menu_payload
-from workbench.viz.panels.choosing.remarks import REORDERED, more_often, of_trace, remarks, times
+from workbench.viz.panels.choosing.remarks import REORDERED, Remark, more_often, of_trace, remarks, times
 from workbench.viz.panels.history import History, Moment, history_payload
 from workbench.viz.panels.mapping import costs_payload
 
@@ -40,7 +40,7 @@ def test_what_is_computed_anew_is_counted_exactly():
     after = before | step
     ratio = counted(after, "a_local") / counted(before, "a")
     assert more_often(before.program, after.program) == [("a", ratio)]
-    assert remarks(before, step) == [f"⚠ a: {times(ratio)} times as many instances"], "what is said to be twice is"
+    assert remarks(before, step) == [Remark(f"⚠ a: {times(ratio)} times as many instances", warns=True)], "twice is"
     assert ratio == 128 / 65
 
 
@@ -48,7 +48,7 @@ def test_what_stays_where_it_was_counts_too():
     before = wb.schedule(BLUR, N=103)
     ratio = counted(before | AT, "a", "a_local") / counted(before, "a")
     assert ratio == (102 + 300) / 102
-    assert remarks(before, AT) == [f"⚠ a: {times(ratio)} times as many instances"]
+    assert remarks(before, AT) == [Remark(f"⚠ a: {times(ratio)} times as many instances", warns=True)]
 
 
 def test_where_nothing_is_computed_twice_nothing_is_said():
@@ -59,26 +59,26 @@ def test_where_nothing_is_computed_twice_nothing_is_said():
 
 
 def test_sizes_that_are_assumed_are_said():
-    (words,) = remarks(wb.schedule(TWICE), wb.compute_at("a", "c/i"))
-    assert words == "⚠ a: 2 times as many instances (counted for N=256)"
+    (told,) = remarks(wb.schedule(TWICE), wb.compute_at("a", "c/i"))
+    assert told == Remark("⚠ a: 2 times as many instances (counted for N=256)", warns=True)
 
 
 def test_a_little_more_is_no_warning():
-    (words,) = remarks(wb.schedule(TWICE, N=65) | wb.tile({"c/i": 8}), wb.compute_at("a", "c/i_o"))
-    assert words == "a: 1.1 times as many instances"
+    (told,) = remarks(wb.schedule(TWICE, N=65) | wb.tile({"c/i": 8}), wb.compute_at("a", "c/i_o"))
+    assert told == Remark("a: 1.1 times as many instances")
 
 
 @pytest.mark.parametrize(("element", "update", "said"), SUMS)
 def test_lanes_that_add_up_floats_are_said_to_add_in_another_order(element, update, said):
     made = wb.schedule(wb.operator(f"def f({element}(N) a) -> (s) {{ s {update} a(i) }}"), N=64)
     assert made.can(wb.vectorize("s/i"))
-    assert (REORDERED in remarks(made, wb.vectorize("s/i"))) == said
+    assert (Remark(REORDERED) in remarks(made, wb.vectorize("s/i"))) == said
 
 
 def test_lanes_of_a_loop_that_carries_no_sum_are_not():
     made = wb.schedule(wb.ops.matmul, M=32, N=32, K=32)
     assert remarks(made, wb.vectorize("C/n")) == []
-    assert remarks(made, wb.vectorize("C/k")) == [REORDERED]
+    assert remarks(made, wb.vectorize("C/k")) == [Remark(REORDERED)]
 
 
 def test_menu_costs_and_history_say_it():
@@ -90,15 +90,29 @@ def test_menu_costs_and_history_say_it():
     why = {choice["text"]: choice["why"] for choice in menu_payload(menu)["steps"] if choice["legal"]}
     assert REORDERED in why[str(step)]
     assert not any(REORDERED in reasons for text, reasons in why.items() if text != str(step))
-    assert costs_payload(before, [step.to_json()])["remarks"] == [REORDERED]
+    assert costs_payload(before, [step.to_json()])["remarks"] == [{"text": REORDERED, "warns": False}]
     after = before | wb.tile(m=8, n=8) | step | wb.parallelize("m_o")
-    assert of_trace(after) == ("", REORDERED, "")
-    assert history_payload(History((Moment(after),)))["remarks"] == ["", REORDERED, ""]
+    assert of_trace(after) == (Remark(), Remark(REORDERED), Remark())
+    said = history_payload(History((Moment(after),)))["remarks"]
+    assert [told["text"] for told in said] == ["", REORDERED, ""]
+    assert not any(told["warns"] for told in said)
 
 
 def test_a_step_of_the_trace_is_judged_where_it_was_taken():
     step = wb.compute_at("a", "c/i_o")
     after = wb.schedule(TWICE, N=65) | wb.tile({"c/i": 8}) | step | wb.parallelize("c/i_o")
-    (words,) = [text for text in of_trace(after) if text]
-    assert of_trace(after)[1] == words == remarks(after.undo(2), step)[0]
+    (told,) = [remark for remark in of_trace(after) if remark.text]
+    assert of_trace(after)[1] == told == remarks(after.undo(2), step)[0]
     assert preview(after.undo(2), step).program == after.program
+
+
+def test_a_warning_is_told_as_one_in_menu_costs_and_history():
+    before, step = wb.schedule(TWICE, N=65), wb.compute_at("a", "c/i")
+    menu = Menu(before, wb.Target(vector_bits=256), statement="a")
+    while menu.more:
+        menu.advance(1.0)
+    told = {choice["text"]: choice["warns"] for choice in menu_payload(menu)["steps"]}
+    assert told[str(step)]
+    assert not all(told.values())
+    assert costs_payload(before, [step.to_json()])["remarks"][0]["warns"]
+    assert history_payload(History((Moment(before | step),)))["remarks"][0]["warns"]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import workbench as wb
 from workbench.errors import LoweringError
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Call, Index, integer
 from workbench.poly.count.footprints import loop_footprints
 from workbench.schedules import Schedule
 from workbench.viz.panels.assumed import with_sizes
+from workbench.viz.panels.domain.boxes import at_iteration
 from workbench.viz.panels.domain.traffic import estimated_traffic
 
 EXACT = {
@@ -67,3 +71,9 @@ def test_open_sizes_are_refused():
     made = wb.schedule(wb.ops.matmul)
     with pytest.raises(LoweringError, match="needs every size"):
         estimated_traffic(made.program, made.tree)
+
+
+def test_a_loop_that_begins_at_the_larger_of_two_is_followed():
+    begins = Call("max", (Index("i"), integer(3)), INT32)
+    first, second = (at_iteration({"i": np.arange(8)}, begins, nth, {}) for nth in (0, 1))
+    assert [list(first["i"]), list(second["i"])] == [[0, 1, 2, 3], [4]]

@@ -2,7 +2,7 @@
 
 A block of threads has a thick outline, with its index on the upper edge.  A tile that is neither a block nor a thread
 has a thin dashed outline inside it.  Cells of threads are shaded by turns; those of one thread are hatched, with its
-index beside them.  `js/src/regions.ts` draws the same in the panel.
+index beside them.  `js/src/plot/regions.ts` draws the same in the panel.
 """
 
 from __future__ import annotations

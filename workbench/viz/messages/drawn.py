@@ -136,12 +136,19 @@ class Moment(TypedDict):
     depth: int
 
 
+class Remark(TypedDict):
+    """What is worth knowing of a legal step, or an empty text; `warns`: whether one should think before taking it."""
+
+    text: str
+    warns: bool
+
+
 class Past(TypedDict):
-    """The history, and where in it the schedule is; `remarks` has a text for each step, most of them empty."""
+    """The history, and where in it the schedule is; `remarks` has one for each step, most of them empty."""
 
     script: str
     steps: list[str]
-    remarks: list[str]
+    remarks: list[Remark]
     place: int
     undo: bool
     redo: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from workbench.viz.messages.drawn import Domain, Kind, Repair, Step, TreeNode
+from workbench.viz.messages.drawn import Domain, Kind, Remark, Repair, Step, TreeNode
 
 # What is held and moved in one of a schedule's loops; the first node is everything.
 LoopTraffic = Annotated[tuple[int, int, int, list[int]], "parent, held, moved, statements"]
@@ -83,7 +83,9 @@ class Judged(TypedDict):
 
 
 class Choice(TypedDict):
-    """A step of a menu; `gain` is how many times faster by the model, `why` in words (bytes, lanes, threads)."""
+    """A step of a menu; `gain` is how many times faster by the model, `why` in words (bytes, lanes, threads), which
+    `warns` or not.
+    """
 
     text: str
     kind: str
@@ -92,6 +94,7 @@ class Choice(TypedDict):
     reason: str
     gain: float
     why: list[str]
+    warns: bool
 
 
 class BlockSizes(TypedDict):
@@ -142,7 +145,7 @@ class Costs(TypedDict):
 
     now: Cost
     after: list[Cost]
-    remarks: list[str]
+    remarks: list[Remark]
     note: str
 
 

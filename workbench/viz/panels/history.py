@@ -106,7 +106,7 @@ def history_payload(history: History) -> Past:
     return {
         "script": str(history),
         "steps": list(history.steps),
-        "remarks": list(of_trace(history.schedule)),
+        "remarks": [told.message() for told in of_trace(history.schedule)],
         "place": history.place,
         "undo": history.can_undo,
         "redo": history.can_redo,

@@ -13,9 +13,10 @@ from workbench.poly.programs.tree import Loop, path
 from workbench.records import record
 from workbench.schedules import Schedule, interchange, preview, reverse, shift, skew, split, tile, together
 from workbench.schedules.transform import Transform, from_json
+from workbench.viz.messages.drawn import Remark
 from workbench.viz.messages.stepping import Cost, Costs, LegalityMap, LoopTraffic, Spot, Step
 from workbench.viz.panels.assumed import with_sizes
-from workbench.viz.panels.choosing.remarks import remarks
+from workbench.viz.panels.choosing.remarks import joined, remarks
 from workbench.viz.panels.domain.boxes import span
 from workbench.viz.panels.domain.traffic import everywhere, node_rows
 from workbench.viz.panels.gestures import axis_loop, loop_name, statement_named
@@ -163,10 +164,10 @@ def costs_payload(schedule: Schedule, steps: Sequence[Step]) -> Costs:
     base, note = with_sizes(schedule)
     end = time.monotonic() + SECONDS
     found: list[Cost] = []
-    told: list[str] = []
+    told: list[Remark] = []
     for data in steps:
         found.append(_cost(base, from_json(data)))
-        told.append(", ".join(remarks(schedule, from_json(data))))
+        told.append(joined(remarks(schedule, from_json(data))).message())
         if time.monotonic() > end:
             break
     return {"now": _cost(base, None), "after": found, "remarks": told, "note": note}

@@ -15,7 +15,7 @@ from workbench.viz.messages.stepping import BlockSizes, Choice, MenuData
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.choosing.candidates import Blocks, blocks, candidates, chosen
 from workbench.viz.panels.choosing.gains import Gain, estimate, gain, unmodelled
-from workbench.viz.panels.choosing.remarks import remarks
+from workbench.viz.panels.choosing.remarks import Remark, remarks
 
 if TYPE_CHECKING:
     from workbench.viz.panels.widget import Panel
@@ -30,7 +30,7 @@ class Ranked:
     step: Transform
     verdict: Verdict
     gain: Gain
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 class Menu:
@@ -118,7 +118,9 @@ def _choice(found: Ranked) -> Choice:
     reason = "" if found.verdict else found.verdict.explain().partition("\n")[0].partition("; ")[0]
     return {
         "text": str(found.step), "kind": found.step.name, "step": found.step.to_json(), "legal": bool(found.verdict),
-        "reason": reason, "gain": round(found.gain.factor, 3), "why": [*found.gain.reasons, *found.remarks],
+        "reason": reason, "gain": round(found.gain.factor, 3),
+        "why": [*found.gain.reasons, *(told.text for told in found.remarks)],
+        "warns": any(told.warns for told in found.remarks),
     }  # fmt: skip
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
 from workbench import poly
 from workbench.errors import WorkbenchError
 from workbench.poly.programs.program import Program
 from workbench.poly.sets import isl
+from workbench.records import record
 from workbench.schedules import Schedule, preview
 from workbench.schedules.edit import find_loop
 from workbench.schedules.transform import Transform, singles
+from workbench.viz.messages import drawn
 from workbench.viz.panels.assumed import with_sizes
 
 REORDERED = "sums in another order"
@@ -27,15 +30,32 @@ SECONDS = 0.5
 """Of counting for all steps of a schedule."""
 
 
-def remarks(before: Schedule, step: Transform) -> list[str]:
+@record
+class Remark:
+    """What is worth knowing of a step, or nothing; `warns`: that one should think before taking it."""
+
+    text: str = ""
+    warns: bool = False
+
+    def message(self) -> drawn.Remark:
+        """As the front end hears of it."""
+        return {"text": self.text, "warns": self.warns}
+
+
+def joined(told: Sequence[Remark]) -> Remark:
+    """One for several, which warns where one of them does."""
+    return Remark(", ".join(one.text for one in told), any(one.warns for one in told))
+
+
+def remarks(before: Schedule, step: Transform) -> list[Remark]:
     """What a step computes anew, at the sizes of the schedule (or those that are assumed, which is said then), and
     whether floats are added up in another order; nothing of a step that does not fit.
     """
-    found: list[str] = []
+    found: list[Remark] = []
     try:
         for single in singles(step):
             after = preview(before, single)
-            found += [*_anew(before, single, after), *([REORDERED] if reorders(before, single) else [])]
+            found += [*_anew(before, single, after), *([Remark(REORDERED)] if reorders(before, single) else [])]
             before = after
     except (WorkbenchError, ArithmeticError):
         return found
@@ -43,9 +63,9 @@ def remarks(before: Schedule, step: Transform) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def of_trace(schedule: Schedule) -> tuple[str, ...]:
-    """What is worth knowing of each step that led to a schedule, one text a step; most are empty."""
-    told = [""] * len(schedule.trace)
+def of_trace(schedule: Schedule) -> tuple[Remark, ...]:
+    """What is worth knowing of each step that led to a schedule, one remark a step; most are empty."""
+    told = [Remark()] * len(schedule.trace)
     places = [n for n, step in enumerate(schedule.trace) if any(single.name in WORTH for single in singles(step))]
     if not places:
         return tuple(told)
@@ -54,7 +74,7 @@ def of_trace(schedule: Schedule) -> tuple[str, ...]:
             now = schedule.undo(len(schedule.trace) - places[0])
             for place in range(places[0], places[-1] + 1):
                 step = schedule.trace[place]
-                told[place] = ", ".join(remarks(now, step)) if place in places else ""
+                told[place] = joined(remarks(now, step)) if place in places else Remark()
                 now = preview(now, step)
     except WorkbenchError:  # what is not known in time is not said
         pass
@@ -75,7 +95,7 @@ def _floats(program: Program, array: str) -> bool:
     return program.arrays[array].dtype.is_float
 
 
-def _anew(before: Schedule, step: Transform, after: Schedule) -> list[str]:
+def _anew(before: Schedule, step: Transform, after: Schedule) -> list[Remark]:
     """`⚠ P: 93 times as many instances`, of each statement that a step computes more often than before."""
     if step.name != "compute_at" or after.program is before.program:
         return []
@@ -85,8 +105,9 @@ def _anew(before: Schedule, step: Transform, after: Schedule) -> list[str]:
     then = preview(base, step).program
     found = more_often(base.program, then)
     told = [f"{name}: {times(ratio)} times as many instances" for name, ratio in found]
-    warning = WARNING if any(float(times(ratio)) >= TOO_OFTEN for _, ratio in found) else ""
-    return [f"{warning}{', '.join(told)}{f' ({assumed})' if assumed else ''}"] if told else []
+    warns = any(float(times(ratio)) >= TOO_OFTEN for _, ratio in found)
+    text = f"{WARNING if warns else ''}{', '.join(told)}{f' ({assumed})' if assumed else ''}"
+    return [Remark(text, warns)] if told else []
 
 
 def times(ratio: float) -> str:

@@ -26,11 +26,19 @@ def at_iteration(values: Values, row: Expr, nth: int, sizes: Mapping[str, int]) 
         return values if nth == 0 else None
     moving = max(free, key=lambda d: len(values[d]))
     known = {**sizes, **{d: int(v[0]) for d, v in values.items()}}
-    dates = np.broadcast_to(np.asarray(fold(row, {**known, moving: values[moving]})), values[moving].shape)
+    dates = _dates(row, known, moving, values[moving])
     different = np.flatnonzero(dates != dates[0])
     if nth and not len(different):
         return None
     return {**values, moving: values[moving][dates == dates[different[0] if nth else 0]]}
+
+
+def _dates(row: Expr, known: Mapping[str, int], moving: str, values: Any) -> Any:
+    """What a row is at each value of one dim: at all of them at once, where none decides what the others do."""
+    try:
+        return np.broadcast_to(np.asarray(fold(row, {**known, moving: values})), values.shape)
+    except ValueError:  # of min, max and conditions each value has its own branch
+        return np.array([fold(row, {**known, moving: int(value)}) for value in values])
 
 
 def iterations(before: Values, after: Values) -> float:

@@ -112,7 +112,7 @@ def memory_picture(plan: MemoryPlan) -> ModelPicture:
     return {"picture": picture_payload(arena_scene(plan)), "places": places, "words": arena_text(plan)}
 
 
-# -- A scene as plain data: a list for each mark, its kind first; `js/src/marks.ts` draws them --
+# -- A scene as plain data: a list for each mark, its kind first; `js/src/graphs/marks.ts` draws them --
 
 def picture_payload(scene: Scene, stretch: tuple[float, float] | None = None) -> Picture:
     """The scene; `stretch` is where the axis begins and ends that a zoom makes longer, if only that is to grow."""
