@@ -24,20 +24,24 @@ def as_one_statement(loop: For) -> Statement | None:
     Each instance must write a cell of its own, and read its statement's cells at constant distances: then the order
     of instances is all that the loops say.
     """
-    axes, body = {loop.axis.index}, loop.body
-    while len(body) == 1 and isinstance(body[0], For):
-        axes, body = axes | {body[0].axis.index}, body[0].body
-    if len(body) != 1 or not isinstance(statement := body[0], Statement):
+    axes, statement = {loop.axis.index}, _only(loop.body)
+    while isinstance(statement, For):
+        axes, statement = axes | {statement.axis.index}, _only(statement.body)
+    if statement is None:
         return None
-    if statement.reduction is not None or statement.condition is not None or len(statement.targets) > 1:
+    if statement.reduction is not None or statement.condition is not None or len(statement.targets) != 1:
         return None
     ranges = tuple(replace(r, kind="free") if r.index in axes else r for r in statement.ranges)
     whole = replace(statement, ranges=ranges)
     places = [name_offset(s) for s in statement.targets[0].subscripts]
-    named = [place[0] for place in places if place and place[0]]
+    named = [place[0] for place in places if place is not None and place[0]]
     if None in places or len(named) > len(set(named)) or not set(whole.indices("free")) <= set(named):
         return None
     return whole if serial_indices(whole, own_reads(whole)) is not None else None
+
+
+def _only(body: tuple[Step, ...]) -> Step | None:
+    return body[0] if len(body) == 1 else None
 
 
 def is_of_cells(loop: For) -> bool:
