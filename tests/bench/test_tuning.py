@@ -9,15 +9,18 @@ import pytest
 import workbench as wb
 from bench.page import leave
 from bench.record import Timing, Tuned, read, row
-from bench.tuning import against_tvm, rates, with_recipes, without_recipe
+from bench.tuning import against_tvm, rates, unseen, with_recipes, without_recipe
 from bench.tuning.campaign import Campaign, main, page, read_journal
 from bench.tuning.odd_operators import ODD
 from bench.tuning.studies import in_turn
+from bench.tuning.unseen import UNSEEN
 from workbench.schedules import recipe_sketch
 from workbench.target import Target
 
 TINY = wb.operator("def tiny(float(N,M) A) -> (R) { R(n) max=! fabs(A(n,m)) }")
-CAMPAIGNS = (against_tvm.CAMPAIGN, rates.CAMPAIGN, with_recipes.CAMPAIGN, without_recipe.CAMPAIGN)
+CAMPAIGNS = (
+    against_tvm.CAMPAIGN, rates.CAMPAIGN, with_recipes.CAMPAIGN, without_recipe.CAMPAIGN, unseen.CAMPAIGN,
+)  # fmt: skip
 
 
 def tuned(case: str, gain: float = 2.0, **facts: object) -> Tuned:
@@ -90,10 +93,18 @@ def test_a_study_of_a_campaign_times_default_and_best_again():
     assert found.facts["search_seconds"] + found.facts["measure_seconds"] <= found.facts["wall_seconds"]
 
 
-def test_the_odd_operators_are_twenty_and_each_has_a_space_of_its_own():
+def test_the_odd_operators_are_twice_twenty_and_each_has_a_space_of_its_own():
     assert len({odd.name for odd in ODD}) == len(ODD) == 20
-    for odd in ODD:
+    assert len({odd.name for odd in ODD + UNSEEN}) == len(ODD) + len(UNSEEN) == 40
+    for odd in ODD + UNSEEN:
         assert recipe_sketch(odd.operator, Target(), odd.sizes).space.size > 1, odd.name
+
+
+@pytest.mark.parametrize("odd", UNSEEN, ids=lambda odd: odd.name)
+def test_what_nobody_had_looked_at_is_right_by_default(odd):
+    few = {name: min(size, 37 if size > 100 else 9) for name, size in odd.sizes.items()}
+    arrays = wb.ops.sample_arrays(odd.operator, 1, **few)
+    assert wb.verify(wb.build(wb.autoschedule(odd.operator, **few)), *arrays)
 
 
 def test_curves_say_when_a_result_was_reached_and_what_was_best_until_then():
