@@ -256,3 +256,9 @@ def test_replay_takes_steps_records_and_texts() -> None:
     convolution = wb.schedule(wb.operator(CONVOLUTION))
     with pytest.raises(UnknownLoop, match=r"step 2 of 4, tile\(m=8, n=16, k=16\), does not apply: unknown loop 'm'"):
         wb.replay(convolution, [wb.decompose_reduction("O"), *FAST.trace[1:]])
+
+
+def test_a_schedule_of_a_schedule_is_refused_with_what_to_write() -> None:
+    with pytest.raises(ScheduleError, match=r"autoschedule\(schedule.original\)"):
+        wb.autoschedule(FAST)
+    assert wb.autoschedule(FAST.original).key == wb.autoschedule(OP, **FAST.original.sizes).key

@@ -37,6 +37,8 @@ def autoschedule(
     whatever is legal), said as named steps from the naive schedule, or as one `affine` step where no named steps are
     found; without, it is the default recipe of the target: "c", "cuda", a name ("neon", "h200") or a Target.
     """
+    if isinstance(op, Schedule):
+        raise ScheduleError("autoschedule takes an Operator or Program: of a schedule, autoschedule(schedule.original)")
     machine = _machine(target)
     language = DIALECTS["c"] if machine is None else machine.language
     program = as_program(op, given_sizes(sizes, symbols))
