@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import sys
 
-from bench.record import Tuned
-from bench.tuning.campaign import Campaign, main
+from bench.tuning.campaign import main
 from bench.tuning.odd_operators import Odd
-from bench.tuning.studies import in_turn
+from bench.tuning.without_recipe import campaign
 
 UNSEEN = (
     Odd(
@@ -205,15 +204,7 @@ UNSEEN = (
     ),
 )  # fmt: skip
 
-CASES = {odd.name: odd for odd in UNSEEN}
-
-
-def run(case: str, trials: int) -> Tuned:
-    """One operator of the list."""
-    return in_turn(case, CASES[case].operator, CASES[case].sizes, trials)
-
-
-CAMPAIGN = Campaign("unseen", "twenty operators that nobody had looked at", 64, CASES, run)
+CAMPAIGN = campaign("unseen", "twenty operators that nobody had looked at", UNSEEN)
 
 if __name__ == "__main__":
     sys.exit(main(CAMPAIGN))

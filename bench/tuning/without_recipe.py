@@ -6,21 +6,25 @@ Default and best schedule are timed again, in turn, at the end.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from bench.record import Tuned
 from bench.tuning.campaign import Campaign, main
-from bench.tuning.odd_operators import ODD
+from bench.tuning.odd_operators import ODD, Odd
 from bench.tuning.studies import in_turn
 
-CASES = {odd.name: odd for odd in ODD}
+
+def campaign(name: str, title: str, operators: Sequence[Odd]) -> Campaign:
+    """A campaign over a list of operators, 64 trials each."""
+    cases = {odd.name: odd for odd in operators}
+
+    def run(case: str, trials: int) -> Tuned:
+        return in_turn(case, cases[case].operator, cases[case].sizes, trials)
+
+    return Campaign(name, title, 64, cases, run)
 
 
-def run(case: str, trials: int) -> Tuned:
-    """One operator of the list."""
-    return in_turn(case, CASES[case].operator, CASES[case].sizes, trials)
-
-
-CAMPAIGN = Campaign("without_recipe", "twenty operators without a recipe", 64, CASES, run)
+CAMPAIGN = campaign("without_recipe", "twenty operators without a recipe", ODD)
 
 if __name__ == "__main__":
     sys.exit(main(CAMPAIGN))
