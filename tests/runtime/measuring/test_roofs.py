@@ -79,3 +79,22 @@ def test_the_chain_that_fills_the_units_best_is_the_roof(monkeypatch):
     monkeypatch.setattr(roofs, "_best", best)
     found = roofs.measured_ceilings("float32", 1, target=wb.Target(vector_bits=256, cores=1))
     assert found.flops_per_second == 2.0 * roofs.DEPTH * 32 * lanes * 4000 / 2.0
+
+
+def test_a_level_is_no_slower_than_those_behind_it(monkeypatch):
+    """What was disturbed is the rate of the level behind; of the sizes and passes of a level the fastest counts."""
+    rates = iter([8.0, 9.0, 2.0, 1.0, 7.0, 9.0, 3.0, 1.0, 6.0, 4.0, 5.0, 1.0])
+    monkeypatch.setattr(roofs, "_best", lambda *given: 1.0)
+    monkeypatch.setattr(roofs, "_swept", lambda *given: next(rates))
+    monkeypatch.setattr(roofs, "levels", lambda machine, threads: {"L1": (1,), "L2": (1,), "L3": (1,), "memory": (1,)})
+    found = roofs.measured_ceilings("float32", 1, target=wb.Target(vector_bits=256, cores=1))
+    assert found.bytes_per_second == {"L1": 9.0, "L2": 9.0, "L3": 5.0, "memory": 1.0}
+
+
+def test_a_cache_is_swept_by_half_and_a_shared_one_also_by_what_is_just_beyond_the_second():
+    machine = wb.Target(cache_bytes=(32768, 524288, 33554432), cores=8)
+    found = roofs.levels(machine, 2)
+    assert found["L1"] == (32768.0,)
+    assert found["L2"] == (524288.0,)
+    assert set(found["L3"]) == {4194304.0, 16777216.0}
+    assert found["memory"] == (4.0 * 33554432,)

@@ -85,7 +85,7 @@ def test_ceilings_are_measured_once_and_kept(tmp_path, monkeypatch):
 
 
 def test_a_machine_is_measured_with_kernels_of_our_own(compilers, monkeypatch):
-    monkeypatch.setattr(roofs, "levels", lambda machine: {"L1": 16384.0})
+    monkeypatch.setattr(roofs, "levels", lambda machine, threads: {"L1": (16384.0,)})
     monkeypatch.setattr(roofs, "CALL_BYTES", 1e6)
     found = roofs.measured_ceilings("float64", 1, seconds=0.001)
     assert set(found.bytes_per_second) == {"L1"}
