@@ -80,7 +80,7 @@ def _with_saved(of: Backward, op: Operator, case: Case) -> Prepared:
 def _torch(of: Backward, op: Operator, case: Case, threads: int) -> Prepared:
     torch = import_module("torch")
     torch.set_num_threads(threads)
-    function = getattr(import_module("bench.torch_peers"), of.torch)
+    function = getattr(import_module("bench.peers.torch_peers"), of.torch)
     given = [tensor(torch, a) if isinstance(a, np.ndarray) else a for a in _given(op, case)]
     leaves = [given[op.parameters.index(name)].requires_grad_() for name in of.by]
     results = function(*given)

@@ -156,7 +156,7 @@ def _exported(case: Case, threads: int) -> Prepared:
 
 def _numpy(case: Case) -> list[Prepared]:
     arguments = arguments_of(case)
-    functions = _functions("bench.numpy_peers", case.numpy)
+    functions = _functions("bench.peers.numpy_peers", case.numpy)
     return [prepared(f, f, arguments, empty_like, numpy_arrays) for f in functions]
 
 
@@ -168,7 +168,7 @@ def _torch(case: Case, threads: int, *, compiled: bool, mode: str | None = None)
     torch.set_grad_enabled(False)
     arguments = [tensor(torch, a) if isinstance(a, np.ndarray) else a for a in arguments_of(case)]
     to_arrays = partial(tensor_arrays, torch)
-    functions = _functions("bench.torch_peers", case.torch)
+    functions = _functions("bench.peers.torch_peers", case.torch)
     if compiled:
         import_module("torch._dynamo").reset()
     called = [torch.compile(f, dynamic=False, mode=mode) if compiled else f for f in functions]

@@ -21,10 +21,10 @@ from bench.timing import batches
 
 # Contender → the module with `prepare(name, arguments, threads)`: what to call, how to see its results, what it is.
 MODULES = {
-    "jax": "bench.jax_peers",
-    "onnxruntime": "bench.onnx_peers",
-    "halide": "bench.halide_peers",
-    "tvm": "bench.tvm_peers",
+    "jax": "bench.peers.jax_peers",
+    "onnxruntime": "bench.peers.onnx_peers",
+    "halide": "bench.peers.halide_peers",
+    "tvm": "bench.peers.tvm_peers",
 }
 
 

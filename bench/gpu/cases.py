@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class GpuCase:
-    """One operator of the library at one size; `torch` names a function of `bench.torch_peers`, `triton` one of
+    """One operator of the library at one size; `torch` names a function of `bench.peers.torch_peers`, `triton` one of
     `triton_peers`.  A `memory_bound` one is compared with a copy on the device.  Results may differ by `tolerance`,
     relative to the largest magnitude."""
 

@@ -16,9 +16,9 @@ from typing import Any
 import torch
 
 import workbench as wb
-from bench import torch_peers
 from bench.gpu.cases import CASES, GpuCase
 from bench.gpu.results import Entry
+from bench.peers import torch_peers
 from workbench import ops
 from workbench.target_gpus import GPUS
 

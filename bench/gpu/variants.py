@@ -115,8 +115,8 @@ def _arguments(case: GpuCase) -> tuple[Any, ...]:
 
 def _on_gpu(case: GpuCase, given: tuple[Any, ...], kernel: Any) -> Entry:
     """The time of a kernel, or of the peer where there is none; alone on the GPU."""
-    from bench import torch_peers
     from bench.gpu.one_case import IN_GRAPH, device_seconds, in_graph, relative_error
+    from bench.peers import torch_peers
 
     peer = getattr(torch_peers, case.torch)
     if kernel is None:

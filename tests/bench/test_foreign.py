@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import bench
 from bench import contenders, environments
 from bench.contenders import FOREIGN, operator_of
 from bench.foreign_worker import MODULES, loaded, saved
 from bench.suite import CASES
 from bench.tuning.against_tvm import CHAINS
+from tests.support import ROOT
 
-HERE = Path(bench.__file__ or "").parent
 # What the first parameter of a peer's functions is, if it is none of the operator's.
-OWN = {"bench.jax_peers": 0, "bench.onnx_peers": 1, "bench.halide_peers": 0, "bench.tvm_peers": 0}
+OWN = {"jax": 0, "onnxruntime": 1, "halide": 0, "tvm": 0}
 
 
-def functions(module):
+def functions(peer):
     """Function → number of the operator's arguments that it takes, without importing the peer."""
-    tree = ast.parse((HERE / f"{module.rpartition('.')[2]}.py").read_text(encoding="utf-8"))
-    defined = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
-    return {
-        n.name: len(n.args.args) - OWN[module] for n in defined if not n.name.startswith("_") and n.name != "prepare"
-    }
+    file = ROOT.joinpath(*MODULES[peer].split(".")).with_suffix(".py")
+    defined = [n for n in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(n, ast.FunctionDef)]
+    public = [n for n in defined if not n.name.startswith("_") and n.name != "prepare"]
+    return {n.name: len(n.args.args) - OWN[peer] for n in public}
 
 
-@pytest.mark.parametrize("module", MODULES.values())
-def test_every_function_is_of_a_case_and_takes_its_arguments(module):
+@pytest.mark.parametrize("peer", MODULES)
+def test_every_function_is_of_a_case_and_takes_its_arguments(peer):
     known = {name: case for case in (*CASES, *CHAINS) for name in (case.operator, *case.torch.split())}
-    for name, count in functions(module).items():
+    for name, count in functions(peer).items():
         assert name in known, name
         assert count == len(operator_of(known[name]).parameters), name
 

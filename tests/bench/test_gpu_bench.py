@@ -70,7 +70,7 @@ def test_a_table_of_nothing_says_so():
 def test_a_case_is_an_operator_at_its_sizes_with_a_peer(case):
     op = ops.load(case.operator)
     assert {*case.sizes} == {*op.examples[0]}
-    assert f"def {case.torch}(" in (ROOT / "bench" / "torch_peers.py").read_text(encoding="utf-8")
+    assert f"def {case.torch}(" in (ROOT / "bench" / "peers" / "torch_peers.py").read_text(encoding="utf-8")
 
 
 def pytest_process(*names: str) -> dict[str, dict]:

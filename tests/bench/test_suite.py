@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import bench
 import workbench as wb
-from bench import numpy_peers
 from bench.contenders import operator_of
+from bench.peers import numpy_peers
 from bench.suite import BACKEND_CASES, BUILD_CASES, CASES, Case
+from tests.support import ROOT
 
 NAMES = [case.name for case in CASES]
-TORCH_PEERS = Path(bench.__file__ or "").with_name("torch_peers.py")
+TORCH_PEERS = ROOT / "bench" / "peers" / "torch_peers.py"
 
 # What the project has promised to measure.
 PROMISED = (
@@ -94,7 +93,7 @@ def test_numpy_computes_the_same(case):
 @pytest.mark.parametrize("case", [c for c in CASES if c.torch], ids=lambda c: c.name)
 def test_torch_computes_the_same(case):
     torch = pytest.importorskip("torch", reason="install torch: PyTorch was not found")
-    from bench import torch_peers
+    from bench.peers import torch_peers
     from bench.prepared import tensor, tensor_arrays
 
     arguments = [tensor(torch, a) if isinstance(a, np.ndarray) else a for a in data(case)]
