@@ -12,14 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench import facts, latency
-from bench.contenders import BACKENDS, EVERYONE, EXPORTED
-from bench.limits import LIMITS
+from bench.contenders import BACKENDS, EVERYONE, EXPORTED, LIMITS
 from bench.page import leave
-from bench.placing import OFFSET
 from bench.record import Comparison, Record, Row
 from bench.rounds import Effort, compare, worker_pool
 from bench.suite import BACKEND_CASES, CASES, Case
 from bench.table import ratio
+from bench.workers.placing import OFFSET
 
 BENCH = Path(__file__).resolve().parent
 FULL = Effort(rounds=5, seconds=0.15)

@@ -15,11 +15,11 @@ import numpy as np
 import workbench as wb
 from bench.backward import OURS, SAVED, TORCH, Backward, forward, of_case
 from bench.contenders import operator_of, prepare
-from bench.placing import empty_like, placed
-from bench.prepared import Array, Prepared, numpy_arrays, tensor, tensor_arrays, with_out
-from bench.serving import serve
 from bench.suite import Case
-from bench.worker import Bench
+from bench.workers.placing import empty_like, placed
+from bench.workers.prepared import Array, Prepared, numpy_arrays, tensor, tensor_arrays, with_out
+from bench.workers.serving import serve
+from bench.workers.worker import Bench
 from workbench.lang.algebra.folding import fold
 from workbench.lang.operator import Operator
 

@@ -10,22 +10,23 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from shutil import which
 from typing import Any
 
 import numpy as np
 
 import workbench as wb
-from bench.copying import copies
 from bench.environments import interpreter
-from bench.placing import empty_like, placed
-from bench.prepared import Prepared, Unavailable, numpy_arrays, prepared, tensor, tensor_arrays, with_out
 from bench.suite import Case
 from bench.timing import batches
+from bench.workers.placing import empty_like, placed
+from bench.workers.prepared import Array, Prepared, Unavailable, numpy_arrays, prepared, tensor, tensor_arrays, with_out
 from workbench.lang.operator import Operator
 from workbench.runtime.compilers.discovery import every_toolchain
 
@@ -37,6 +38,17 @@ EVERYONE = ("workbench", *PEERS, *FOREIGN)
 TRIAL_SECONDS = 0.02
 BACKENDS = ("workbench/pool", "workbench/clang", "workbench/zig")
 EXPORTED = "workbench/torch"
+LIMITS: dict[str, dict[str, str]] = {
+    "avx2": {
+        "WORKBENCH_PROCESSOR": "avx2",
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "OPENBLAS_CORETYPE": "Haswell",
+        "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
+    },
+}
+"""An instruction set that everybody may be limited to → how each library is told: variables of the environment."""
 
 
 def operator_of(case: Case) -> Operator:
@@ -181,6 +193,32 @@ def _copy(case: Case, threads: int) -> Prepared:
     half = max(1, wb.ops.bytes(operator_of(case), **case.sizes) // 2)
     fresh, preallocated = copies(half, threads)
     return Prepared(fresh, preallocated, lambda result: [])
+
+
+def copies(count: int, threads: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Two functions that copy `count` bytes with so many threads: into fresh memory, and into the same again."""
+    source = placed(np.ones(count, np.uint8))
+    kept = empty_like(source)
+    copy_into = _copier(source, threads)
+    return lambda: copy_into(empty_like(source)), lambda: copy_into(kept)
+
+
+def _copier(source: Array, threads: int) -> Callable[[Array], Array]:
+    """NumPy releases the interpreter's lock while it copies, so threads of Python share the work."""
+    if threads == 1 or source.size < threads:
+        return lambda out: np.copyto(out, source) or out
+    bounds = [source.size * n // threads for n in range(threads + 1)]
+    parts = [slice(a, b) for a, b in pairwise(bounds)]
+    pool = ThreadPoolExecutor(threads - 1)
+
+    def copy_into(out: Array) -> Array:
+        waiting = [pool.submit(np.copyto, out[part], source[part]) for part in parts[1:]]
+        np.copyto(out[parts[0]], source[parts[0]])
+        for done in waiting:
+            done.result()
+        return out
+
+    return copy_into
 
 
 def _functions(module: str, names: str) -> list[Callable[..., Any]]:

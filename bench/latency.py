@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.record import Latency, Timing
-from bench.worker_pool import ROOT, THREAD_VARIABLES
+from bench.workers.worker_pool import ROOT, THREAD_VARIABLES
 
 # What is asked of them, in seconds.
 CALL_LIMITS = {"op(A, B)": 5e-6, "kernel(A, B, out=C)": 3e-6}

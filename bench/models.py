@@ -23,7 +23,7 @@ import numpy as np
 
 from bench.facts import write_results
 from bench.model_command import model_parser
-from bench.worker_pool import Worker
+from bench.workers.worker_pool import Worker
 
 NAMES = ("workbench", "eager", "torch.compile", "onnxruntime")
 LIMIT_SECONDS = 600.0

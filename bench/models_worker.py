@@ -18,9 +18,9 @@ import torch
 
 import workbench as wb
 from bench.networks import network
-from bench.prepared import Unavailable
-from bench.serving import Server, serve
 from bench.timing import batches
+from bench.workers.prepared import Unavailable
+from bench.workers.serving import Server, serve
 
 Call = Callable[[], Any]
 

@@ -24,7 +24,7 @@ from bench import facts, polybench_kernels
 from bench.page import leave
 from bench.polybench_compilers import COMPILERS, missing
 from bench.record import Comparison, Record, Result, Timing
-from bench.worker_pool import Worker
+from bench.workers.worker_pool import Worker
 from workbench import poly
 from workbench.errors import WorkbenchError
 

@@ -1,7 +1,7 @@
 """The process of one contender at the PolyBench kernels: `python -m bench.polybench_worker CONTENDER THREADS`.
 
-Requests and answers are those of `bench.worker`.  Arrays that a kernel updates are restored before each call, outside
-the time.
+Requests and answers are those of `bench.workers.worker`.  Arrays that a kernel updates are restored before each call,
+outside the time.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 
 import workbench as wb
 from bench import polybench_compilers, polybench_kernels
-from bench.prepared import Unavailable
-from bench.serving import SETTLE_SECONDS, Server, serve
+from bench.workers.prepared import Unavailable
+from bench.workers.serving import SETTLE_SECONDS, Server, serve
 from workbench.poly.programs.tree import loops
 
 Call = Callable[..., Any]

@@ -15,10 +15,10 @@ import numpy as np
 import workbench as wb
 from bench.contenders import FOREIGN, arguments_of, missing, operator_of
 from bench.environments import interpreter
-from bench.foreign_worker import saved
 from bench.record import Comparison, Result, Timing
 from bench.suite import Case
-from bench.worker_pool import Worker
+from bench.workers.foreign_worker import saved
+from bench.workers.worker_pool import WORKER, Worker
 
 FORMS = ("fresh", "preallocated")
 PREPARE_SECONDS = 300.0
@@ -36,7 +36,7 @@ class Effort:
 
 
 @contextmanager
-def worker_pool(contenders: Sequence[str], threads: int, module: str = "bench.worker") -> Iterator[dict[str, Worker]]:
+def worker_pool(contenders: Sequence[str], threads: int, module: str = WORKER) -> Iterator[dict[str, Worker]]:
     """A process of `module` for each contender, and one that copies memory; they end with the block."""
     with TemporaryDirectory(prefix="workbench-bench-") as folder:
         places = {name: Path(folder) / name.replace("/", "-") for name in (*contenders, "copy")}
@@ -48,11 +48,11 @@ def worker_pool(contenders: Sequence[str], threads: int, module: str = "bench.wo
                 worker.close()
 
 
-def contender_worker(contender: str, threads: int, place: Path, module: str = "bench.worker") -> Worker:
+def contender_worker(contender: str, threads: int, place: Path, module: str = WORKER) -> Worker:
     """The process of a contender, in its own environment if it has one."""
     if contender not in FOREIGN:
         return Worker(contender, threads, place, module)
-    return ForeignWorker(contender, threads, place, "bench.foreign_worker", interpreter(contender) or "")
+    return ForeignWorker(contender, threads, place, "bench.workers.foreign_worker", interpreter(contender) or "")
 
 
 class ForeignWorker(Worker):

@@ -9,9 +9,9 @@ import pytest
 
 from bench import contenders, environments
 from bench.contenders import FOREIGN, operator_of
-from bench.foreign_worker import MODULES, loaded, saved
 from bench.suite import CASES
 from bench.tuning.against_tvm import CHAINS
+from bench.workers.foreign_worker import MODULES, loaded, saved
 from tests.support import ROOT
 
 # What the first parameter of a peer's functions is, if it is none of the operator's.

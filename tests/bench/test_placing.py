@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.copying import copies
-from bench.placing import OFFSET, empty_like, placed
+from bench.contenders import copies
+from bench.workers.placing import OFFSET, empty_like, placed
 
 
 @pytest.mark.parametrize("offset", [0, 16, 4])

@@ -10,7 +10,7 @@ import pytest
 
 from bench.rounds import Effort, compare, worker_pool
 from bench.suite import CASES, Case
-from bench.worker_pool import Worker
+from bench.workers.worker_pool import Worker
 
 CASE = next(case for case in CASES if case.name == "moments 128x2304")
 EFFORT = Effort(rounds=3, seconds=0.001)

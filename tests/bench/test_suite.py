@@ -94,7 +94,7 @@ def test_numpy_computes_the_same(case):
 def test_torch_computes_the_same(case):
     torch = pytest.importorskip("torch", reason="install torch: PyTorch was not found")
     from bench.peers import torch_peers
-    from bench.prepared import tensor, tensor_arrays
+    from bench.workers.prepared import tensor, tensor_arrays
 
     arguments = [tensor(torch, a) if isinstance(a, np.ndarray) else a for a in data(case)]
     for name in case.torch.split():

@@ -1,6 +1,6 @@
-"""The process of a peer in an environment of its own: `python -m bench.foreign_worker CONTENDER THREADS`.
+"""The process of a peer in an environment of its own: `python -m bench.workers.foreign_worker CONTENDER THREADS`.
 
-Answers the requests of `bench.worker` without the workbench: arguments come in a file.
+Answers the requests of `bench.workers.worker` without the workbench: arguments come in a file.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from bench.placing import placed
-from bench.prepared import Unavailable
-from bench.serving import SETTLE_SECONDS, Server, serve
 from bench.timing import batches
+from bench.workers.placing import placed
+from bench.workers.prepared import Unavailable
+from bench.workers.serving import SETTLE_SECONDS, Server, serve
 
 # Contender → the module with `prepare(name, arguments, threads)`: what to call, how to see its results, what it is.
 MODULES = {

@@ -11,9 +11,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from bench.handoff import round_trip
-from bench.pinning import pin
-from bench.prepared import Unavailable
+from bench.workers.prepared import Unavailable
+from bench.workers.processors import pin, round_trip
 
 # Threads of other contenders may still spin at a barrier when their turn has ended.
 SETTLE_SECONDS = 0.03

@@ -1,7 +1,7 @@
-"""The process of one contender: `python -m bench.worker CONTENDER THREADS` reads requests, answers each with a line.
+"""The process of one contender: `python -m bench.workers.worker CONTENDER THREADS`.
 
-Requests are lines of JSON; the answer goes to what standard output was at the start, so that nothing a library
-prints can come between.
+Requests are lines of JSON, each is answered with a line; the answer goes to what standard output was at the start, so
+that nothing a library prints can come between.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from bench.contenders import prepare
-from bench.prepared import Prepared, Unavailable
-from bench.serving import SETTLE_SECONDS, Server, serve
 from bench.suite import Case
 from bench.timing import batches
+from bench.workers.prepared import Prepared, Unavailable
+from bench.workers.serving import SETTLE_SECONDS, Server, serve
 
 
 class Bench(Server):

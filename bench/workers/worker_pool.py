@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
+WORKER = "bench.workers.worker"
+"""The module that answers for a contender, where no other is named."""
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "WORKBENCH_THREADS")
 END_SECONDS = 10.0
 
@@ -27,7 +29,7 @@ class Worker:
     contender: str
     threads: int
     folder: Path
-    module: str = "bench.worker"
+    module: str = WORKER
     python: str = sys.executable
     process: subprocess.Popen[str] | None = field(default=None, repr=False)
 
