@@ -11,8 +11,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import facts, latency
+from bench import facts
 from bench.contenders import BACKENDS, EVERYONE, EXPORTED, LIMITS
+from bench.latency.rows import measured
 from bench.page import leave
 from bench.record import Comparison, Record, Row
 from bench.rounds import Effort, compare, worker_pool
@@ -121,7 +122,7 @@ def _rows(options: argparse.Namespace, cases: Sequence[Case], effort: Effort) ->
         for threads in options.threads if few else []:
             yield from _compared(few, ["workbench", *BACKENDS], threads, effort)
     if "latency" in options.only:
-        yield from latency.measured(_say, quick=options.quick)
+        yield from measured(_say, quick=options.quick)
 
 
 def _compared(cases: Sequence[Case], contenders: Sequence[str], threads: int, effort: Effort) -> Iterator[Comparison]:

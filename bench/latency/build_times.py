@@ -1,6 +1,6 @@
 """How long each compiler takes for a kernel; run in a process of its own, prints JSON.
 
-    python -m bench.build_times ROUNDS
+    python -m bench.latency.build_times ROUNDS
 
 Each round compiles a text that differs in a comment, so that nothing comes from the cache.
 """

@@ -1,6 +1,6 @@
 """From `import workbench` to the first result, step by step; run in a fresh process, prints JSON.
 
-    python -m bench.first_call
+    python -m bench.latency.first_call
 
 An audit hook tells when the compiler starts and when its library is loaded, so nothing of the library has to be
 taken apart to see it.

@@ -1,6 +1,6 @@
 """How long each kind of storage or instance step takes, legality included, on several operators; prints a table.
 
-    python -m bench.step_kinds ROUNDS
+    python -m bench.latency.step_kinds ROUNDS
 
 All caches are emptied and the schedule is built anew before each step, so that only what its earlier steps left
 behind helps.  CPU time is that of this process: on a shared machine the wall clock tells about the others.

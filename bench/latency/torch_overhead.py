@@ -1,6 +1,6 @@
 """What a call of an exported operator costs in PyTorch beside one of ATen's; prints JSON.
 
-    python -m bench.torch_overhead ROUNDS
+    python -m bench.latency.torch_overhead ROUNDS
 
 `call` are calls on 4 x 4 matrices, where the kernel takes no time, without gradients; contenders alternate.
 `alternating` are an operator of ATen, ours and one of ATen in turn on large arrays, beside the sum of the parts:

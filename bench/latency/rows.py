@@ -1,4 +1,4 @@
-"""Latencies: the call, the first call, the interactive steps, the compilers.  Each in processes of its own."""
+"""The rows of a record that are latencies, each of what a module of this folder prints in a process of its own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def measured(say: Callable[[str], None], *, quick: bool = False) -> Iterator[Lat
 
 def _call_overhead(folder: Path, quick: bool) -> Iterator[Latency]:
     rounds, seconds = ("3", "0.02") if quick else ("7", "0.1")
-    for group, forms in _run("bench.call_overhead", folder, rounds, seconds).items():
+    for group, forms in _run("bench.latency.call_overhead", folder, rounds, seconds).items():
         for form, times in forms.items():
             timing = Timing.of(times, sum(map(len, times)))
             how = "a loop in C, the whole call" if form == "raw" else "above the raw call"
@@ -55,7 +55,7 @@ def _first_call(folder: Path, quick: bool) -> Iterator[Latency]:
     runs: dict[str, list[dict[str, float]]] = {"empty cache": [], "kernel in the cache": []}
     for number in range(2 if quick else 5):
         for found in runs.values():
-            found.append(_run("bench.first_call", folder / str(number)))
+            found.append(_run("bench.latency.first_call", folder / str(number)))
     for cache, found in runs.items():
         group = f"from import workbench to the first result (matmul 512), {cache}"
         for part, timing in _by_part(found).items():
@@ -70,7 +70,7 @@ _BEFORE_COMPILER = ("import workbench", "load the rooms, NumPy and islpy", "from
 
 
 def _interactive(folder: Path, quick: bool) -> Iterator[Latency]:
-    answers = [_run("bench.interactive", folder, "2" if quick else "9") for _ in range(1 if quick else 3)]
+    answers = [_run("bench.latency.interactive", folder, "2" if quick else "9") for _ in range(1 if quick else 3)]
     titles = {"first": "the first in a process, bound", "bound": "warm, bound", "symbolic": "warm, symbolic"}
     for key, title in titles.items():
         found = [steps for answer in answers for steps in answer[key]]
@@ -80,7 +80,7 @@ def _interactive(folder: Path, quick: bool) -> Iterator[Latency]:
 
 
 def _stepping(folder: Path, quick: bool) -> Iterator[Latency]:
-    found = _run("bench.stepping", folder, "2" if quick else "9")
+    found = _run("bench.latency.stepping", folder, "2" if quick else "9")
     for sizes, rounds in found["questions"].items():
         group = f"questions about a schedule of a convolution of 7 loops, {sizes}"
         for part in rounds[0]:
@@ -104,13 +104,13 @@ def _storage_limit(part: str) -> float | None:
 
 
 def _build_times(folder: Path, quick: bool) -> Iterator[Latency]:
-    for compiler, cases in _run("bench.build_times", folder, "1" if quick else "3").items():
+    for compiler, cases in _run("bench.latency.build_times", folder, "1" if quick else "3").items():
         for case, seconds in cases.items():
             yield Latency(f"building with {compiler}", case, _timing(seconds), None, "compile, link and load")
 
 
 def _cuda_on_cpu(folder: Path, quick: bool) -> Iterator[Latency]:
-    found = _run("bench.cuda_on_cpu", folder, "2" if quick else "7")
+    found = _run("bench.latency.cuda_on_cpu", folder, "2" if quick else "7")
     group = "CUDA text on the processor: matmul in tiles with two buffers each"
     yield Latency(group, "256³, a call on two workers", _timing(found["executed"]), CUDA_ON_CPU_LIMIT)
     yield Latency(group, "32³, wb.sanitize", _timing(found["sanitized"]), None, "three orders, every access watched")

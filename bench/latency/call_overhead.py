@@ -1,6 +1,6 @@
 """What a call costs above the kernel itself; run in a process of its own, prints JSON.
 
-    python -m bench.call_overhead ROUNDS SECONDS
+    python -m bench.latency.call_overhead ROUNDS SECONDS
 
 The raw call is a loop in C around the same function with prepared pointers.
 """

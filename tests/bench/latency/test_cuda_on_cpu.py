@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import workbench as wb
-from bench.cuda_on_cpu import arrays, double_buffered
+from bench.latency.cuda_on_cpu import arrays, double_buffered
 
 
 def test_the_measured_kernel_is_staged_double_buffered_and_right():

@@ -1,6 +1,6 @@
 """CUDA text executed on the processor; run in a fresh process, prints JSON.
 
-    python -m bench.cuda_on_cpu ROUNDS
+    python -m bench.latency.cuda_on_cpu ROUNDS
 
 A matmul of 256³ in tiles of 16 by 16 that go through shared memory with two buffers each: seconds of a call on two
 workers, and of `wb.sanitize` for 32³, which compiles once and executes three times with a look at every access.

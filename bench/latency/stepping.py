@@ -1,9 +1,10 @@
 """Questions a person asks of a schedule, for a convolution of seven loops; run in a fresh process, prints JSON.
 
-    python -m bench.stepping ROUNDS
+    python -m bench.latency.stepping ROUNDS
 
 Each round has indices of other names, so that nothing remembered from an earlier one helps.  Beside them, for each
-storage and instance step, its wall and CPU seconds on several operators; `python -m bench.step_kinds` prints those.
+storage and instance step, its wall and CPU seconds on several operators, which `python -m bench.latency.step_kinds`
+prints.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 import workbench as wb
-from bench import step_kinds
+from bench.latency import step_kinds
 from workbench.schedules import Schedule, Transform
 
 BOUND = {"N": 2, "C": 64, "H": 58, "W": 58, "F": 64, "KH": 3, "KW": 3}

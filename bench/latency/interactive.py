@@ -1,6 +1,6 @@
 """The steps behind an interactive view, for a convolution of seven loops; run in a fresh process, prints JSON.
 
-    python -m bench.interactive ROUNDS
+    python -m bench.latency.interactive ROUNDS
 
 The first round is that of a fresh process after `import workbench`; each round has another text, so that no cache
 helps a later one.
