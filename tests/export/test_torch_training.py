@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch", reason="install torch: PyTorch is not here to export to")
 
-from bench.training import TASKS, trained
+from bench.models.training import TASKS, trained
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.small_operators import OPERATORS
+from bench.models.small_operators import OPERATORS
 from workbench.graph import Model, model
 
 HEAD = """

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("onnx", reason="install onnx: its own cases are the judge")
 
-from bench.onnx_suite import cases, judged
+from bench.models.onnx_suite import cases, judged
 
 REFUSED = frozenset((Path(__file__).parent / "refused_onnx_cases.txt").read_text(encoding="utf-8").split())
 PARTS = 48

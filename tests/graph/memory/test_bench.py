@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench import memory
-from bench.memory_graphs import NETWORKS, random_graph, symbolic_transformer
+from bench.models import memory
+from bench.models.memory_graphs import NETWORKS, random_graph, symbolic_transformer
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from bench.memory_graphs import NETWORKS, Recorder, random_graph
+from bench.models.memory_graphs import NETWORKS, Recorder, random_graph
 from tests.graph.memory.test_tokens import chain
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import Lifetimes, MemoryPlan, faults, plan

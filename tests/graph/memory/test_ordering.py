@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from bench.memory_graphs import Recorder, inception, random_graph
+from bench.models.memory_graphs import Recorder, inception, random_graph
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import Buffer, Lifetimes, Step, faults, plan
 from workbench.graph.memory.moments import Moments

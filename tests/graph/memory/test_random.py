@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench.memory_graphs import random_graph
+from bench.models.memory_graphs import random_graph
 from tests.graph.memory.arena_run import expected, in_arena
 from tests.support import examples
 from workbench.graph.memory import MemoryPlan, faults, plan

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from bench.memory_graphs import NETWORKS, random_graph, symbolic_transformer, with_batch
+from bench.models.memory_graphs import NETWORKS, random_graph, symbolic_transformer, with_batch
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import Buffer, Lifetimes, Step, SymbolicMemoryPlan, faults, plan
 from workbench.lang.algebra.polynomial import atom

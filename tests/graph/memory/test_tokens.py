@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench import memory_graphs
-from bench.memory_graphs import Recorder
+from bench.models import memory_graphs
+from bench.models.memory_graphs import Recorder
 from workbench.graph.memory import plan
 from workbench.graph.memory.tokens import storage_tokens
 

@@ -11,7 +11,7 @@ import workbench as wb
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here to import from")
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:The tensor attributes:UserWarning")
 
-from bench.networks import SMALL, TEN, prepared  # noqa: E402 (which needs torch)
+from bench.models.networks import SMALL, TEN, prepared  # noqa: E402 (which needs torch)
 from tests.graph.importing.eager import assert_equal  # noqa: E402 (so does this)
 
 

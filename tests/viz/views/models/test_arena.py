@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from bench.memory_graphs import Recorder, random_graph, unet
+from bench.models.memory_graphs import Recorder, random_graph, unet
 from tests.viz.values import parsed
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import Buffer, Lifetimes, Step, plan

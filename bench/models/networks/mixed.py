@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bench.networks.convolutional import InvertedBottleneck, ResidualBlock, convolution
-from bench.networks.sequences import WaveNet
-from bench.networks.transformers import Attention, PreNormLayer, two_layers
+from bench.models.networks.convolutional import InvertedBottleneck, ResidualBlock, convolution
+from bench.models.networks.sequences import WaveNet
+from bench.models.networks.transformers import Attention, PreNormLayer, two_layers
 
 
 def plain_stem(channels: tuple[int, ...]) -> nn.Module:

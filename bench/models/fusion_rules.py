@@ -1,4 +1,4 @@
-"""`python -m bench.fusion_rules`: models of elementary operators, fused by legality and by Relay's rule.
+"""`python -m bench.models.fusion_rules`: models of elementary operators, fused by legality and by Relay's rule.
 
 Both sides have the same operators, generator, recipes, planner and runner; only the groups differ.  In one process, in
 turns; the time of a side is the median of its rounds' medians, its results are held against the interpreter.  Prints
@@ -20,8 +20,8 @@ import numpy as np
 
 import workbench as wb
 from bench.facts import write_results
-from bench.model_command import model_parser
-from bench.small_operators import OPERATORS
+from bench.models.command_line import model_parser
+from bench.models.small_operators import OPERATORS
 from bench.timing import batches
 from workbench.graph import Model
 
@@ -144,7 +144,7 @@ def _flat(result: Any) -> tuple[Any, ...]:
 
 
 def main() -> None:
-    parser = model_parser(__doc__, "fusion_rules", seconds=2.0)
+    parser = model_parser(__doc__, "bench.models.fusion_rules", seconds=2.0)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--profiles", action="store_true", help="print both profiles by node")
     given = parser.parse_args()

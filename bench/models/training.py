@@ -1,6 +1,6 @@
 """Small models trained twice from one start, with exported operators and with PyTorch's own; prints JSON.
 
-    python -m bench.training STEPS [THREADS]
+    python -m bench.models.training STEPS [THREADS]
 
 A block of a residual network, a block of a transformer, a tagger with an LSTM: of each, the largest difference between
 the two curves of losses, and the medians of the seconds a step takes, forward, backward and update; the two alternate.

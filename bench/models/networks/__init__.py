@@ -11,8 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from bench.networks.convolutional import Bottleneck, MobileNet, ResidualBlock, ResNet, UNet
-from bench.networks.mixed import (
+from bench.models.networks.convolutional import Bottleneck, MobileNet, ResidualBlock, ResNet, UNet
+from bench.models.networks.mixed import (
     AnchorFreeDetector,
     Classifier,
     Denoiser,
@@ -27,8 +27,8 @@ from bench.networks.mixed import (
     grouped_trunk,
     plain_stem,
 )
-from bench.networks.sequences import Tagger, WaveNet
-from bench.networks.transformers import Bert, MixtureOfExperts, PreNormLayer, VisionTransformer
+from bench.models.networks.sequences import Tagger, WaveNet
+from bench.models.networks.transformers import Bert, MixtureOfExperts, PreNormLayer, VisionTransformer
 
 SEED = 0
 WORDS = 4096
@@ -101,8 +101,8 @@ MIXED: dict[str, Network] = {
     "segmenter": Network(lambda: Segmenter(_GROUPED, 10), (1, 3, 128, 128)),
     "grouped stem": Network(lambda: StemmedTransformer(grouped_trunk(_GROUPED), 160, 4, 3, 100), (1, 3, 128, 128)),
 }
-"""Networks of parts of different kinds, for `bench.engines` to divide: eight chosen before anything was measured, then
-four in which, by the costs of single calls, one engine leads in the trunk and another behind it."""
+"""Networks of parts of different kinds, for `bench.models.engines` to divide: eight chosen before anything was
+measured, then four in which, by the costs of single calls, one engine leads in the trunk and another behind it."""
 
 
 def prepared(of: Network) -> tuple[nn.Module, Tensor]:

@@ -1,5 +1,5 @@
-"""`python -m bench.memory`: arenas of the offset planner beside TVM's tokens and what is needed, for random graphs and
-the buffers of known networks; nothing is run, only planned.
+"""Arenas of the offset planner beside TVM's tokens and what is needed, for random graphs and the buffers of known
+networks: `python -m bench.models.memory`.  Nothing is run, only planned.
 
 Bytes are those of the arena, aligned to 64, without parameters and arguments.  "offsets" keeps the order and shares
 nothing but views, as tokens do; "+ sharing" overwrites and composes in place; "+ order" also looks for another order.
@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import mean
 from time import perf_counter
 
-from bench.memory_graphs import NETWORKS, random_graph, symbolic_transformer, with_batch
+from bench.models.memory_graphs import NETWORKS, random_graph, symbolic_transformer, with_batch
 from workbench.graph.memory import Lifetimes, MemoryPlan, SymbolicMemoryPlan, faults, plan
 
 RANDOM_GRAPHS = 500
@@ -160,7 +160,7 @@ def size_rows(rows: list[AllSizes]) -> list[str]:
 
 def main() -> int:
     """Print the tables; `--output` also writes the numbers as JSON."""
-    parser = argparse.ArgumentParser("python -m bench.memory", description=__doc__)
+    parser = argparse.ArgumentParser("python -m bench.models.memory", description=__doc__)
     parser.add_argument("--graphs", type=int, default=RANDOM_GRAPHS, help=f"random graphs ({RANDOM_GRAPHS})")
     parser.add_argument("--output", type=Path, help="a file for the numbers")
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """Recursive models: built, against PyTorch eager, which walks the same data node by node.
 
-    python -m bench.recursion [--threads 1 2] [--seconds 1] [--rounds 5] [--out FILE]
+    python -m bench.models.recursion [--threads 1 2] [--seconds 1] [--rounds 5] [--out FILE]
 
 A binary Tree-LSTM (Tai, Socher and Manning, ACL 2015) over four random trees, and over trees most of which come too
 seldom to have a program of their own, and a recurrent network over characters that takes a list of unknown length, one
@@ -20,8 +20,7 @@ import torch
 
 import workbench as wb
 from bench.facts import write_results
-from bench.model_command import model_parser
-from bench.models import geometric_mean
+from bench.models.command_line import model_parser
 from bench.timing import batches
 
 WIDTH, HIDDEN, LEAVES, CHARACTERS, LENGTH, TREES = 128, 128, 32, 64, 64, 4
@@ -185,7 +184,7 @@ def compared(name: str, threads: int, seconds: float, rounds: int) -> dict[str, 
 
 
 def main() -> None:
-    parser = model_parser(__doc__, "recursion")
+    parser = model_parser(__doc__, "bench.models.recursion")
     given = parser.parse_args()
     results = []
     print(f"{'model':12} T  ms, least: workbench  eager              ratio  of least")
@@ -196,7 +195,7 @@ def main() -> None:
             pairs = [(one[which]["seconds"], one[which]["least"]) for which in ("workbench", "eager")]
             times = "  ".join(f"{median * 1e3:8.3f}, {least * 1e3:8.3f}" for median, least in pairs)
             print(f"{name:12} {threads}  {times}  {one['seconds ratio']:5.2f} {one['least ratio']:5.2f}", flush=True)
-    print(f"geometric mean {geometric_mean([one['seconds ratio'] for one in results]):.2f}")
+    print(f"geometric mean {statistics.geometric_mean(one['seconds ratio'] for one in results):.2f}")
     write_results(given.out, results)
 
 

@@ -1,6 +1,6 @@
 """What the default line of passes takes on a network of 170 operators, by pass.
 
-    python -m bench.graph_passes
+    python -m bench.models.graph_passes
 
 The first round of a process reads and composes what the others remember: so the line is also measured in processes of
 their own, where its parts are loaded as well.
@@ -63,7 +63,7 @@ def joined<T>(T(A,B,C,D) x, T(A,E,C,D) y) -> (z) {
 
 def cold() -> dict[str, Any]:
     """What the line takes in a process of its own, which has seen none of the operators: seconds of a processor."""
-    command = [sys.executable, "-m", "bench.graph_passes", "--as-json"]
+    command = [sys.executable, "-m", "bench.models.graph_passes", "--as-json"]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

@@ -1,6 +1,6 @@
 """The process of one contender of `bench.models`: a whole network, prepared, checked and timed on request.
 
-    python -m bench.models_worker CONTENDER THREADS
+    python -m bench.models.worker CONTENDER THREADS
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 import workbench as wb
-from bench.networks import network
+from bench.models.networks import network
 from bench.timing import batches
 from bench.workers.prepared import Unavailable
 from bench.workers.serving import Server, serve

@@ -1,6 +1,6 @@
 """The ONNX project's own node cases as a judge of `wb.from_onnx`: which pass, which are refused and why.
 
-    python -m bench.onnx_suite [part of a name]
+    python -m bench.models.onnx_suite [part of a name]
 
 prints the cases of each type of node that passed and were refused, and the reasons.  A case passes if the model that
 comes out computes what the case expects, in its types and shapes, within its tolerances (for 16-bit floats, whose

@@ -1,6 +1,6 @@
 """Models divided among engines by measured cost, against all on the host, all on one engine, and the rules.
 
-    WORKBENCH_THREADS=1 OMP_NUM_THREADS=1 python -m bench.engines [--engines c,json] [--host interpreter] [names]
+    WORKBENCH_THREADS=1 OMP_NUM_THREADS=1 python -m bench.models.engines [--engines c,json] [--host interpreter] [names]
 
 needs torch, onnx and onnxruntime.  Every division is evaluated end to end in one process, plain arrays in and out, in
 many rounds, in each of which every one has its turn: the shortest of some calls in a row.  The table has the medians of
@@ -87,10 +87,10 @@ def models() -> dict[str, tuple[Any, tuple[int, ...]]]:
 
 
 def chosen(names: list[str]) -> Iterator[tuple[str, Any, Any]]:
-    """Name, module and input: those whose parts are of one kind, then those of `bench.networks.mixed`."""
+    """Name, module and input: those whose parts are of one kind, then those of `bench.models.networks.mixed`."""
     import torch
 
-    from bench.networks import MIXED, prepared
+    from bench.models.networks import MIXED, prepared
 
     for name, (module, shape) in models().items():
         if not names or name in names:

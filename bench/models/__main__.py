@@ -11,7 +11,6 @@ its network: weights, temporaries, compiled code, and the libraries that this co
 
 from __future__ import annotations
 
-import math
 import statistics
 import tempfile
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from bench.facts import write_results
-from bench.model_command import model_parser
+from bench.models.command_line import model_parser
 from bench.workers.worker_pool import Worker
 
 NAMES = ("workbench", "eager", "torch.compile", "onnxruntime")
@@ -35,7 +34,7 @@ AT_ONCE = 2
 
 def compared(network: str, threads: int, seconds: float, rounds: int, folder: Path) -> dict[str, Any]:
     """The contenders at one network."""
-    workers = {name: Worker(name, threads, folder / name, "bench.models_worker") for name in NAMES}
+    workers = {name: Worker(name, threads, folder / name, "bench.models.worker") for name in NAMES}
 
     def prepare(name: str) -> dict[str, Any]:
         made = workers[name].ask({"do": "prepare", "network": network}, LIMIT_SECONDS)
@@ -97,7 +96,8 @@ def means(results: list[dict[str, Any]]) -> list[str]:
         ratios = [ratio for one in results if (ratio := _ratio(one, names)) is not None]
         if ratios:
             worst = f"{min(ratios):.2f} at worst, {sum(r < LEAST for r in ratios)} below {LEAST}"
-            lines.append(f"geometric mean against {label}: {geometric_mean(ratios):.2f} over {len(ratios)} ({worst})")
+            mean = statistics.geometric_mean(ratios)
+            lines.append(f"geometric mean against {label}: {mean:.2f} over {len(ratios)} ({worst})")
     return lines
 
 
@@ -108,15 +108,10 @@ def _ratio(one: dict[str, Any], names: Sequence[str]) -> float | None:
     return min(theirs) / own if own and theirs else None
 
 
-def geometric_mean(ratios: list[float]) -> float:
-    """Of how much faster ours is."""
-    return math.exp(statistics.fmean(map(math.log, ratios))) if ratios else math.nan
-
-
 def main() -> None:
-    from bench.networks import NETWORKS, TEN
+    from bench.models.networks import NETWORKS, TEN
 
-    parser = model_parser(__doc__, "models")
+    parser = model_parser(__doc__, "bench.models")
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(TEN))
     given = parser.parse_args()
     results = []
