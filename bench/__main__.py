@@ -15,13 +15,12 @@ from bench import facts
 from bench.contenders import BACKENDS, EVERYONE, EXPORTED, LIMITS
 from bench.latency.rows import measured
 from bench.page import leave
-from bench.record import Comparison, Record, Row
+from bench.record import OUT, RESULTS, Comparison, Record, Row
 from bench.rounds import Effort, compare, worker_pool
 from bench.suite import BACKEND_CASES, CASES, Case
 from bench.table import ratio
 from bench.workers.placing import OFFSET
 
-BENCH = Path(__file__).resolve().parent
 FULL = Effort(rounds=5, seconds=0.15)
 QUICK = Effort(rounds=2, seconds=0.02)
 PARTS = ("operators", "backends", "latency")
@@ -56,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows,
         datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    leave(record, options.output or BENCH / ("out" if options.quick else "results"))
+    leave(record, options.output or (OUT if options.quick else RESULTS))
     return int(_went_wrong(rows))
 
 

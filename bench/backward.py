@@ -21,13 +21,12 @@ from pathlib import Path
 import workbench as wb
 from bench import facts
 from bench.page import leave
-from bench.record import Comparison, Record
+from bench.record import OUT, RESULTS, Comparison, Record
 from bench.rounds import Effort, compare, worker_pool
 from bench.suite import Case
 from bench.table import ratio
 from workbench.lang.operator import Operator
 
-BENCH = Path(__file__).resolve().parent
 FULL, QUICK = Effort(rounds=7, seconds=0.3), Effort(rounds=2, seconds=0.02)
 OURS, SAVED, TORCH = "workbench", "workbench/saved", "torch"
 WANTED, LEAST = 0.9, 0.6
@@ -124,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     load = {"before": before, "after": facts.load()}
     now = datetime.now(UTC).isoformat(timespec="seconds")
     record = Record(facts.machine(), facts.software(), settings, load, tuple(rows), now)
-    leave(record, options.output or BENCH / ("out" if options.quick else "results"), "-backward")
+    leave(record, options.output or (OUT if options.quick else RESULTS), "-backward")
     return int(any(r.missing.startswith(("failed", "differs")) for row in rows for r in row.results.values()))
 
 

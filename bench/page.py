@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import facts, polybench_table, table
+from bench import facts, table
 from bench.charts import chart, sections
+from bench.polybench import table as polybench_table
 from bench.record import Record, read
 from bench.superseded import delete_superseded
 from bench.tuning import race_picture

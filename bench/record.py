@@ -11,6 +11,8 @@ from typing import Any
 
 FORMAT = "tensor-workbench/bench"
 VERSION = 1
+RESULTS, OUT = (Path(__file__).resolve().parent / folder for folder in ("results", "out"))
+"""Where figures are kept, and where those go that nobody keeps."""
 
 
 @dataclass(frozen=True, slots=True)

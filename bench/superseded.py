@@ -10,9 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.record import Comparison, Latency, Record, Row, read
-
-RESULTS = Path(__file__).parent / "results"
+from bench.record import RESULTS, Comparison, Latency, Record, Row, read
 
 Kind = tuple[str, str, str]
 Measured = tuple[str, str, int, str]

@@ -18,10 +18,9 @@ from typing import Any
 
 from bench import facts
 from bench.page import leave
-from bench.record import Record, Tuned, row
+from bench.record import OUT, RESULTS, Record, Tuned, row
 from workbench.records import record
 
-BENCH = Path(__file__).resolve().parent.parent
 SECONDS = 200.0
 
 
@@ -104,7 +103,7 @@ def _options(campaign: Campaign, arguments: Sequence[str] | None) -> argparse.Na
     add("--list", action="store_true", help="the names of the cases")
     add("--trials", type=int, default=campaign.trials, help=f"of each case ({campaign.trials})")
     add("--seconds", type=float, default=SECONDS, help=f"begin no case after so many ({SECONDS:g}); exit status 3 then")
-    add("--journal", type=Path, default=BENCH / "out" / f"tuning-{campaign.name}.jsonl", help="what is done")
+    add("--journal", type=Path, default=OUT / f"tuning-{campaign.name}.jsonl", help="what is done")
     add("--page", action="store_true", help="write the JSON and the table of what the journal has")
-    add("--output", type=Path, default=BENCH / "results", help="the folder for them")
+    add("--output", type=Path, default=RESULTS, help="the folder for them")
     return parser.parse_args(arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from bench import polybench_kernels
+from bench.polybench import kernels
 from tests.schedules.agreeing import same_bits
 from workbench.poly.programs.tree import loops
 from workbench.schedules.recipes import default_schedule
@@ -15,7 +15,7 @@ from workbench.target import Target
 
 AVX2 = Target(vector_bits=256, cores=2)
 TABLES = {
-    "pairs that fold": polybench_kernels.text("nussinov"),
+    "pairs that fold": kernels.text("nussinov"),
     "orders of a chain of products": """
         void f(int n, int C[n][n], int p[n]) {
             for (int i = n - 1; i >= 0; i--)

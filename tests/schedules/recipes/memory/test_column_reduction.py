@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from bench import polybench_kernels
+from bench.polybench import kernels
 from tests.schedules.agreeing import same_bits
 from workbench.poly.programs.tree import loops
 from workbench.schedules.recipes import default_schedule
@@ -34,7 +34,7 @@ SWEEPS = {
                         A[i][j] -= A[i][k] * R[k][j] * 0.001;
                 }
         }""",
-    "Gram and Schmidt": polybench_kernels.text("gramschmidt"),
+    "Gram and Schmidt": kernels.text("gramschmidt"),
 }
 
 

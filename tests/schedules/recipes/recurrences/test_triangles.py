@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from bench import polybench_kernels
+from bench.polybench import kernels
 from tests.fromc.polybench import arguments, copied, results
 from workbench.codegen.nest.nest import Accumulate, walk, writes
 from workbench.codegen.passes.pipeline import lower_nest
@@ -56,7 +56,7 @@ TRIANGLES = {
 
 
 def text(name: str) -> str:
-    return TRIANGLES.get(name) or polybench_kernels.text(name)
+    return TRIANGLES.get(name) or kernels.text(name)
 
 
 def scaled(given):

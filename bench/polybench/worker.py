@@ -1,4 +1,4 @@
-"""The process of one contender at the PolyBench kernels: `python -m bench.polybench_worker CONTENDER THREADS`.
+"""The process of one contender at the PolyBench kernels: `python -m bench.polybench.worker CONTENDER THREADS`.
 
 Requests and answers are those of `bench.workers.worker`.  Arrays that a kernel updates are restored before each call,
 outside the time.
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from bench import polybench_compilers, polybench_kernels
+from bench.polybench import compilers, kernels
 from bench.workers.prepared import Unavailable
 from bench.workers.serving import SETTLE_SECONDS, Server, serve
 from workbench.poly.programs.tree import loops
@@ -39,9 +39,9 @@ class Bench(Server):
 
     def prepare(self, kernel: str, sizes: dict[str, int], reassociate: bool) -> dict[str, Any]:
         """Schedule or compile, and make arguments."""
-        text = polybench_kernels.text(kernel)
+        text = kernels.text(kernel)
         program = wb.from_c(text, reassociate=reassociate)
-        self.fresh = polybench_kernels.arguments(kernel, program, sizes)
+        self.fresh = kernels.arguments(kernel, program, sizes)
         self.own = [a.copy() if isinstance(a, np.ndarray) else a for a in self.fresh]
         start = time.perf_counter()
         if self.contender == "workbench":
@@ -96,12 +96,12 @@ def _ours(program: Any, sizes: dict[str, int], threads: int) -> tuple[Call, str]
 
 def _theirs(contender: str, text: str, threads: int, *, reassociate: bool) -> tuple[Call, str]:
     """The text itself, compiled; the function as ctypes calls it."""
-    if reason := polybench_compilers.missing(contender):
+    if reason := compilers.missing(contender):
         raise Unavailable(reason)
     count = 1 if contender == "sequential" else threads
-    line = polybench_compilers.COMPILERS[contender].line(count, reassociate=reassociate)
+    line = compilers.COMPILERS[contender].line(count, reassociate=reassociate)
     library = Path(mkdtemp(prefix="workbench-bench-")) / "kernel.so"
-    if said := polybench_compilers.compiled(line, text, library):
+    if said := compilers.compiled(line, text, library):
         raise RuntimeError(said)
     name = re.search(r"\bvoid\s+(\w+)\s*\(", text)
     assert name
@@ -113,7 +113,7 @@ def _theirs(contender: str, text: str, threads: int, *, reassociate: bool) -> tu
     def call(*arguments: Any) -> None:
         function(*(_passed(a, number) for a in arguments))
 
-    return call, f"{polybench_compilers.version(contender)}: {' '.join(line[1:])}"
+    return call, f"{compilers.version(contender)}: {' '.join(line[1:])}"
 
 
 def _passed(value: Any, number: Any) -> Any:

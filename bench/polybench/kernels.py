@@ -11,8 +11,8 @@ import workbench as wb
 from workbench.fromc import raised_from
 from workbench.poly.programs.program import Program
 
-HERE = Path(__file__).resolve().parent
-FOLDERS = (HERE.parent / "tests" / "polybench", HERE / "kernels")
+HERE = Path(__file__).resolve()
+FOLDERS = (HERE.parents[2] / "tests" / "polybench", HERE.with_name("texts"))
 
 # The sizes of PolyBench/C 4.2.1, by the names of the parameters here.
 LARGE: dict[str, dict[str, int]] = {

@@ -6,32 +6,33 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from bench import polybench, polybench_kernels
-from bench.polybench_compilers import COMPILERS
-from bench.polybench_table import best, markdown
+from bench.polybench import kernels
+from bench.polybench.__main__ import main
+from bench.polybench.compilers import COMPILERS
+from bench.polybench.table import best, markdown
 from bench.record import Comparison, Record, Result, Timing, read
 
 
-@pytest.mark.parametrize("name", polybench_kernels.LARGE)
+@pytest.mark.parametrize("name", kernels.LARGE)
 def test_sizes_and_arguments_fit_the_text(name):
-    program = wb.from_c(polybench_kernels.text(name))
-    assert set(polybench_kernels.LARGE[name]) == set(program.symbols)
-    small = {k: min(v, 12) for k, v in polybench_kernels.sizes(name, large=False).items()}
-    arrays = [a for a in polybench_kernels.arguments(name, program, small) if isinstance(a, np.ndarray)]
-    program(*polybench_kernels.arguments(name, program, small))
+    program = wb.from_c(kernels.text(name))
+    assert set(kernels.LARGE[name]) == set(program.symbols)
+    small = {k: min(v, 12) for k, v in kernels.sizes(name, large=False).items()}
+    arrays = [a for a in kernels.arguments(name, program, small) if isinstance(a, np.ndarray)]
+    program(*kernels.arguments(name, program, small))
     assert arrays
-    found = wb.evaluate_c(program, *polybench_kernels.arguments(name, program, small))
+    found = wb.evaluate_c(program, *kernels.arguments(name, program, small))
     assert all(np.isfinite(a).all() for a in (found if isinstance(found, tuple) else (found,)))
 
 
 def test_there_are_thirty():
-    assert len(polybench_kernels.LARGE) == 30
+    assert len(kernels.LARGE) == 30
 
 
 @pytest.mark.slow
 def test_a_run_compares_and_leaves_a_record(tmp_path, capsys):
     flags = ["--size", "small", "--threads", "1", "--rounds", "2", "--seconds", "0.001", "--output", str(tmp_path)]
-    assert polybench.main(["trisolv", *flags]) == 0
+    assert main(["trisolv", *flags]) == 0
     (file,) = tmp_path.glob("*.json")
     (row,) = read(file).comparisons
     assert row.results["workbench"].preallocated

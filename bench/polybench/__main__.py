@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from bench import facts, polybench_kernels
+from bench import facts
 from bench.page import leave
-from bench.polybench_compilers import COMPILERS, missing
-from bench.record import Comparison, Record, Result, Timing
+from bench.polybench import kernels
+from bench.polybench.compilers import COMPILERS, missing
+from bench.record import OUT, RESULTS, Comparison, Record, Result, Timing
 from bench.workers.worker_pool import Worker
 from workbench import poly
 from workbench.errors import WorkbenchError
 
 OURS, BASELINE = "workbench", "sequential"
-BENCH = Path(__file__).resolve().parent
 FORM = "preallocated"
 PREPARE_SECONDS, TURN_SECONDS = 600.0, 300.0
 # (seconds of the slowest first call, most turns): a kernel that takes longer is timed in fewer turns.
@@ -49,7 +49,7 @@ class Effort:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status 1 if a contender failed or computed something else."""
     options = _options(arguments)
-    names = [n for n in polybench_kernels.LARGE if not options.filters or any(f in n for f in options.filters)]
+    names = [n for n in kernels.LARGE if not options.filters or any(f in n for f in options.filters)]
     effort = Effort(options.rounds, options.seconds, options.reassociate)
     before = facts.load()
     rows = tuple(
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = {**asdict(effort), "size": options.size, "kernels": "PolyBench/C 4.2.1, double"}
     date = datetime.now(UTC).isoformat(timespec="seconds")
     record = Record(facts.machine(), facts.software(), settings, {"before": before, "after": facts.load()}, rows, date)
-    leave(record, options.output or BENCH / ("results" if options.size == "large" else "out"), "-polybench")
+    leave(record, options.output or (RESULTS if options.size == "large" else OUT), "-polybench")
     reasons = [r.missing for row in rows for r in row.results.values()]
     return int(any(reason.startswith(("failed", "differs")) for reason in reasons))
 
@@ -81,12 +81,12 @@ def _compared(names: Sequence[str], threads: int, effort: Effort, *, large: bool
     with TemporaryDirectory(prefix="workbench-bench-") as folder, ExitStack() as stack:
         place = Path(folder)
         workers = {
-            c: Worker(c, threads, place / c.replace(" ", "-"), "bench.polybench_worker") for c in (OURS, *others)
+            c: Worker(c, threads, place / c.replace(" ", "-"), "bench.polybench.worker") for c in (OURS, *others)
         }
         for worker in workers.values():
             stack.callback(worker.close)
         for name in names:
-            row = compare(name, polybench_kernels.sizes(name, large=large), workers, effort, place)
+            row = compare(name, kernels.sizes(name, large=large), workers, effort, place)
             ratios = ", ".join(f"{c} {r[FORM]:.2f}" for c, r in row.ratios.items() if FORM in r)
             print(f"{threads} thread{'s' * (threads > 1)}, {name}: {ratios}", file=sys.stderr, flush=True)
             yield row
@@ -106,7 +106,7 @@ def compare(name: str, sizes: dict[str, int], workers: dict[str, Worker], effort
 
 def _flops(name: str, sizes: dict[str, int]) -> int:
     try:
-        return poly.flops(wb.lower(wb.from_c(polybench_kernels.text(name)), sizes))
+        return poly.flops(wb.lower(wb.from_c(kernels.text(name)), sizes))
     except WorkbenchError:
         return 0
 
@@ -135,7 +135,7 @@ def _checked(
             continue
         slowest = max(slowest, answer["seconds"])
         with np.load(file) as arrays:
-            found = polybench_kernels.defined(kernel, [arrays[k] for k in arrays.files])
+            found = kernels.defined(kernel, [arrays[k] for k in arrays.files])
         wanted = found if wanted is None else wanted
         error = max(map(_difference, found, wanted))
         wrong = "" if error <= TOLERANCE else f"differs: error {error:.2g} of the largest value"

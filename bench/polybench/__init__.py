@@ -1,0 +1,1 @@
+"""The PolyBench kernels from C, against compilers that optimise the text themselves."""
