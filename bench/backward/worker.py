@@ -1,4 +1,4 @@
-"""The process of one contender of `bench.backward`: `python -m bench.backward_worker CONTENDER THREADS`."""
+"""The process of one contender of `bench.backward`: `python -m bench.backward.worker CONTENDER THREADS`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from bench.backward import OURS, SAVED, TORCH, Backward, forward, of_case
+from bench.backward.cases import OURS, SAVED, TORCH, Backward, forward, of_case
 from bench.contenders import operator_of, prepare
 from bench.suite import Case
 from bench.workers.placing import empty_like, placed

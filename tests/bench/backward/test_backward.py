@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.backward import OPERATORS, OURS, SAVED, TORCH, cases, forward, main, of_case
-from bench.backward_worker import made
+from bench.backward.__main__ import main
+from bench.backward.cases import OPERATORS, OURS, SAVED, TORCH, cases, forward, of_case
+from bench.backward.worker import made
 from bench.contenders import operator_of
 from bench.record import Comparison, read
 from bench.suite import Case

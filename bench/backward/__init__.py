@@ -1,0 +1,1 @@
+"""Our gradients of the library's operators against PyTorch's own backward."""
