@@ -1,5 +1,6 @@
-"""`python -m bench.explained`: how many orders of isl's scheduler are said as named steps, over the operators of the
-library and the PolyBench kernels of tests/polybench, for each level of fusion.
+"""How many orders of isl's scheduler are said as named steps: `python -m bench.schedules.explained`.
+
+Those of the operators of the library and of the PolyBench kernels of tests/polybench, for each level of fusion.
 
 An order counts as explained when no step of its schedule is `affine`, which takes a time map as it is.  Sizes are left
 symbolic where they can be.  Nothing is timed but how long a schedule took to find.
@@ -20,7 +21,7 @@ from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 
 FUSIONS = ("none", "default", "max")
-KERNELS = Path(__file__).resolve().parent.parent / "tests" / "polybench"
+KERNELS = Path(__file__).resolve().parents[2] / "tests" / "polybench"
 Load = Callable[[str], Operator | Program]
 
 
@@ -37,7 +38,7 @@ class Answer:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; exit status 1 if fewer than 90 % are explained somewhere."""
-    parser = argparse.ArgumentParser("python -m bench.explained", description=__doc__)
+    parser = argparse.ArgumentParser("python -m bench.schedules.explained", description=__doc__)
     parser.add_argument("filters", nargs="*", help="parts of names; everything if none")
     wanted = parser.parse_args(arguments).filters
     least = 1.0

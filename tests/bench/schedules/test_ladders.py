@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench import ladders
+from bench.schedules import ladders
 
 
 def test_the_rungs_of_a_notebook_are_kept_in_their_order_with_its_peers():

@@ -1,4 +1,4 @@
-"""`python -m bench.ladders`: the ladders of the gallery, rungs timed in turns; which lie below the one before.
+"""The ladders of the gallery, rungs timed in turns: `python -m bench.schedules.ladders` says which fall.
 
 A notebook times each rung when it is built, one after the other, so that whatever else the machine does falls on some
 of them.  Here its cells are executed with a `then` that keeps the kernels; afterwards all rungs and all peers are timed
@@ -22,7 +22,7 @@ import workbench as wb
 from bench.facts import write_results
 from bench.timing import batches
 
-GALLERY = Path(__file__).resolve().parent.parent / "notebooks" / "gallery"
+GALLERY = Path(__file__).resolve().parents[2] / "notebooks" / "gallery"
 LAST = "end"  # the cell that draws the ladder
 
 
