@@ -1,1 +1,1 @@
-"""Spaces recorded point by point, and searches replayed on them; and studies beside other tuners."""
+"""Studies from the call to the end: campaigns over operators with and without recipes, and beside another tuner."""

@@ -3,7 +3,7 @@
 What counts are the innermost loops, and first the `hot` one, which computes the most numbers in an iteration: how wide
 it computes, what it loads for each multiply-add, what it moves to the stack and back.  Trials keep them; the learned
 model does without.  They are known of what was built only, and on held-out points of five spaces (Kendall's tau, mean
-of `bench.tuning.object_codes`) the model ranked
+of `bench.tuning.replays.object_codes`) the model ranked
 
     learned from             without   known   absent in candidates   predicted from the schedule
     64 trials                  0.634   0.651                  0.609                         0.629

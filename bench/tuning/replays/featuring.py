@@ -1,6 +1,7 @@
-"""Features of the recorded points anew, where the model has changed: python -m bench.tuning.featuring [space ...].
+"""Features of the recorded points anew: python -m bench.tuning.replays.featuring [space ...].
 
-Seconds stay as they were measured; on another processor than theirs the features are those of that one.
+To be run where the model of features has changed.  Seconds stay as they were measured; on another
+processor than theirs the features are those of that one.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from os import cpu_count
 import numpy as np
 
 import workbench as wb
-from bench.tuning.recording import FOLDER, recorded
-from bench.tuning.spaces import SPACES
+from bench.tuning.replays.recording import FOLDER, recorded
+from bench.tuning.replays.spaces import SPACES
 from workbench.tune.models.features import features_of
 from workbench.tune.problem import problem_of
 

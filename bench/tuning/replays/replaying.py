@@ -1,4 +1,4 @@
-"""Searches replayed on the recorded spaces: python -m bench.tuning.replaying [space ...].
+"""Searches replayed on the recorded spaces: python -m bench.tuning.replays.replaying [space ...].
 
 Prints, for each space, how many trials each search needs until it has a point within 5 % of the optimum: the median of
 20 seeds, and random search's median as so many times that.  "xgb, transfer" has seen some hundred random points of
@@ -16,8 +16,8 @@ from statistics import median
 
 import numpy as np
 
-from bench.tuning.recording import Recording, recorded
-from bench.tuning.spaces import SPACES
+from bench.tuning.replays.recording import Recording, recorded
+from bench.tuning.replays.spaces import SPACES
 from workbench.records import record
 from workbench.schedules.sketches.space import Point, Space
 from workbench.tune.models.ranker import Group

@@ -8,9 +8,9 @@ from statistics import median
 import numpy as np
 import pytest
 
-from bench.tuning.recording import recorded
-from bench.tuning.replaying import FIRST, NEAR, Replay
-from bench.tuning.spaces import SPACES
+from bench.tuning.replays.recording import recorded
+from bench.tuning.replays.replaying import FIRST, NEAR, Replay
+from bench.tuning.replays.spaces import SPACES
 from tests.support import examples
 
 SEEDS, SEARCHES = range(examples(quick=3, ci=5, full=20)), range(examples(quick=9, ci=15, full=20))

@@ -1,4 +1,4 @@
-"""Every point of the five spaces measured once: python -m bench.tuning.recording [space ...].
+"""Every point of the five spaces measured once: python -m bench.tuning.replays.recording [space ...].
 
 A recording that was broken off goes on where it was.  One thread, an otherwise idle machine; the fastest points are
 timed again, longer.  What is kept of a space stands in `recorded/<name>.npz`: the options of each point by
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from bench.tuning.spaces import SPACES, Recorded
+from bench.tuning.replays.spaces import SPACES, Recorded
 from workbench.records import record
 from workbench.runtime.host.machine import this_machine
 from workbench.tune.measuring.building import Request

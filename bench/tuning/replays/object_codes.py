@@ -1,4 +1,4 @@
-"""Whether features of machine code help the learned model: python -m bench.tuning.object_codes [space ...].
+"""Whether features of machine code help the learned model: python -m bench.tuning.replays.object_codes [space ...].
 
 Some recorded points of each space are built once more, in about three minutes on two cores, and nothing is timed.  The
 model learns from trials of the space and of other sizes, or from other sizes alone, or from other operators alone, and
@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from bench.tuning.recording import recorded
-from bench.tuning.spaces import SPACES
+from bench.tuning.replays.recording import recorded
+from bench.tuning.replays.spaces import SPACES
 from workbench.codegen import generate
 from workbench.records import record
 from workbench.runtime.calls.bare import build_bare

@@ -1,0 +1,1 @@
+"""Spaces recorded point by point, and searches replayed on them."""
