@@ -152,8 +152,8 @@ def test_no_function_is_too_long():
 
 # -- tests -----------------------------------------------------------------------------------------
 
-# Folders of tests that ask something of several rooms at once, and what is no room: measurements, and texts.
-ACROSS = {"adversary", "bench", "browser", "chain", "gpu", "polybench", "properties"}
+# Folders of tests that ask something of several rooms at once, and what is no room: texts.
+ACROSS = {"adversary", "browser", "chain", "gpu", "polybench", "properties"}
 # What people call a room, where its folder may not bear the name of what it imports.
 CALLED = {"export/jax": "export/xla"}
 
@@ -164,7 +164,8 @@ WITH_TESTS = sorted({p.parent for p in sources("tests") if p.name.startswith("te
 def test_tests_stand_in_the_folder_of_what_they_test():
     names = [str(folder.relative_to(ROOT / "tests")) for folder in WITH_TESTS]
     rooms = [name for name in names if name.split("/")[0] not in ACROSS]
-    assert [name for name in rooms if not (PACKAGE / CALLED.get(name, name)).is_dir()] == []
+    homes = {n: (ROOT if n.split("/")[0] == "bench" else PACKAGE) / CALLED.get(n, n) for n in rooms}
+    assert [name for name, home in homes.items() if not home.is_dir()] == []
 
 
 # -- texts -----------------------------------------------------------------------------------------

@@ -166,9 +166,12 @@ def test_what_is_named_in_the_order_of_a_room_is_there(room_name):
         assert path.is_dir() or path.with_suffix(".py").is_file(), f"{room_name}.{name}"
 
 
-@pytest.mark.parametrize("path", sorted({p.parent for p in sources("workbench")}), ids=lambda p: p.name)
-def test_no_folder_is_crowded(path):
-    assert len([p for p in path.glob("*.py") if p.name != "__init__.py"]) <= 15
+FOLDERS = sorted({path.parent for path in sources("workbench", "bench", "tests/bench")})
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_folder_is_crowded(folder):
+    assert len([p for p in folder.glob("*.py") if p.name != "__init__.py"]) <= 15
 
 
 @pytest.mark.parametrize(
