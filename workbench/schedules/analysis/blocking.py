@@ -34,9 +34,8 @@ class Blocking:
     """Block sizes of one statement.
 
     `vector` runs in lanes over `vector_size` cells; `rows` are unrolled dims with their sizes; `panel` blocks the
-    outermost reduction dim; `terms` iterations of the innermost reduction dim are added up at once.  A `strip` of
-    columns goes through the panels on its own, 0 if each register's columns do.  Blocks of rows that are `apart` in
-    memory are outside all other loops.
+    outermost reduction dim; `terms` iterations of the innermost reduction dim are added up at once (with `rows`: for
+    all of them).  Blocks of rows that are `apart` in memory are outside all other loops.
     """
 
     form: Literal["across", "along"]
@@ -45,13 +44,17 @@ class Blocking:
     rows: tuple[tuple[str, int], ...]
     panel: tuple[str, int] | None = None
     terms: int = 1
-    strip: int = 0
     apart: bool = False
 
 
 STRIP, TERMS = (256, 2048), 4
 """Columns (fewest and most) and rows summed up together: the sums stay in the first cache, read and written once for
 the rows, and the processor follows so few rows on its own."""
+
+
+STREAMED_ROWS, STREAMED_TERMS = 6, 8
+"""So few rows share a vector of a vast operand while it is read in the order of memory, once, so many of its rows at a
+time; their sums stay in half of the first cache."""
 
 
 def blocking(shape: Structure, target: Target, *, waiting: Collection[str] = ()) -> Blocking | None:
@@ -80,35 +83,24 @@ def _across(shape: Structure, target: Target, lanes: int, waiting: Collection[st
     rows, vectors = target.tile
     trip = shape.trip(vector)
     vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
+    if trip is not None and _streams(shape, row, vector, target):
+        few = shape.trip(row) or 1
+        held = target.cache_bytes[0] // (8 * few) // lanes * lanes
+        strip = min(max(lanes, held), -(-trip // (target.cores * lanes)) * lanes)
+        return Blocking("across", vector, strip, ((row, few),), None, STREAMED_TERMS)
     height, panel = _height(shape.trip(row), rows, vectors, target.costs), _panel(shape)
-    if panel is not None and trip is not None and _passes(shape, row, height) and _vast(shape, vector, target):
-        vectors = max(vectors, _wide(min(rows * target.tile[1] // height, -(-trip // lanes)), target))
-        strip = -(-min(trip // target.cores, STRIP[1]) // (vectors * lanes)) * vectors * lanes
-        return Blocking("across", vector, vectors * lanes, ((row, height),), panel, strip=strip)
     return Blocking("across", vector, vectors * lanes, ((row, height),), panel)
 
 
-NEAR = 4
-"""Cache lines of a row that are read at once in any number; more come well in powers of two only."""
+def _streams(shape: Structure, row: str, vector: str, target: Target) -> bool:
+    """Whether the rows are so few that one walk through a vast operand serves all of them."""
+    trip, terms = shape.trip(row), shape.trip(shape.reduced[-1])
+    if trip is None or trip > STREAMED_ROWS or terms is None or terms < 2 * STREAMED_TERMS:
+        return False
+    return vast(shape, vector, target)
 
 
-def _wide(vectors: int, target: Target) -> int:
-    """So many vectors of a row, or fewer that are read faster."""
-    near = 8 * NEAR * target.line_bytes // target.vector_bits
-    return vectors if vectors <= near else 1 << (vectors.bit_length() - 1)
-
-
-FEW = 4
-"""Passes over an operand that do not pay for a copy of it (`recipes.packing`)."""
-
-
-def _passes(shape: Structure, row: str, height: int) -> bool:
-    """Whether the rows are so few that an operand which they share is gone through a few times only."""
-    trip = shape.trip(row)
-    return trip is not None and trip <= FEW * height
-
-
-def _vast(shape: Structure, vector: str, target: Target) -> bool:
+def vast(shape: Structure, vector: str, target: Target) -> bool:
     """Whether what is read along the vector and the reduction does not stay in the second cache."""
     sizes = [
         prod(shape.trip(d) or 1 for d in (*shape.free, *shape.reduced) if read.along(d) != 0)

@@ -18,7 +18,7 @@ from workbench.schedules.recipes.loops.epilogue_fusion import nest_for_tiles, ti
 from workbench.schedules.recipes.memory.row_fusion import row_sums, shares_its_nest
 from workbench.schedules.recipes.try_steps import changed_statements, ordered, simple
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import parallelize, reorder, split, tile, unroll, vectorize
+from workbench.schedules.steps import reorder, split, tile, unroll, vectorize
 from workbench.schedules.transform import applied
 from workbench.target import Target
 
@@ -87,7 +87,7 @@ def _decided(plan: Blocking, shape: Structure, target: Target) -> Blocking:
         most = (shape.trip(dim) or 1024) // 2
         size = decide(f"{name}_block_{dim}", size, lambda: sizes_near(size, most, unit=8, zero=True))
         plan = replace(plan, panel=(dim, size) if size else None)
-    if plan.form == "across" and not plan.rows and not plan.strip:
+    if plan.form == "across" and (plan.terms > 1 or not plan.rows):
         plan = replace(plan, terms=decide(f"{name}_terms", plan.terms, (1, 2, 4, 8)))
     return plan
 
@@ -99,7 +99,7 @@ def _with_rows(plan: Blocking, shape: Structure) -> Blocking:
     chosen = decide(f"{shape.statement.name}_rows", usual, ("", *others), opens=True)
     if chosen == usual:
         return plan
-    return replace(plan, rows=((chosen, ABREAST),) if chosen else (), strip=0)
+    return replace(plan, rows=((chosen, ABREAST),) if chosen else (), terms=1)
 
 
 def _across(schedule: Schedule, identifier: str, plan: Blocking, time: Sequence[str]) -> Schedule:
@@ -107,21 +107,15 @@ def _across(schedule: Schedule, identifier: str, plan: Blocking, time: Sequence[
     shape, rows = structure(schedule.program, identifier), [d for d, s in plan.rows if s > 1]
     name, vector = schedule.program.statement(identifier).name, plan.vector
     around = [d for d in shape.free if d not in (*rows, vector, *time)]
-    if plan.strip:
-        schedule = tile({loop_of(name, vector): plan.strip}).on(schedule)
-        around, vector = [*around, over_blocks(vector)], in_block(vector)
     sizes = {d: s for d, s in plan.rows if s > 1} | {vector: plan.vector_size}
     sizes |= dict([plan.panel]) if plan.panel else {}
     panel = [over_blocks(plan.panel[0])] if plan.panel else []
-    inside = [*panel, over_blocks(vector)] if plan.strip else [over_blocks(vector), *panel]
-    outer = [*around, *inside, *map(over_blocks, rows)]
+    outer = [*around, over_blocks(vector), *panel, *map(over_blocks, rows)]
     if rows and decide(f"{name}_rows_outside", plan.apart, (False, True)):
         outer = [*outer[-len(rows):], *outer[: -len(rows)]]
     reduced = [in_block(d) if plan.panel and d == plan.panel[0] else d for d in shape.reduced]
     order = outer, reduced, [*map(in_block, rows), in_block(vector)]
     schedule = tiled(schedule, identifier, sizes, order, len(time))
-    if plan.strip:
-        return parallelize(loop_of(name, around[-1])).on(schedule)
     return _some_terms(schedule, identifier, plan) if plan.terms > 1 else schedule
 
 
@@ -129,7 +123,8 @@ def _some_terms(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule
     """Some iterations of the innermost reduction loop inside the lanes: the sums are read and written once for all."""
     name, last = schedule.program.statement(identifier).name, structure(schedule.program, identifier).reduced[-1]
     terms = split(loop_of(name, last), plan.terms)
-    schedule = applied(terms.on(schedule), reorder(loop_of(name, plan.vector).inner, terms.inner))
+    rows = [loop_of(name, d).inner for d, size in plan.rows if size > 1]
+    schedule = applied(terms.on(schedule), reorder(loop_of(name, plan.vector).inner, *rows, terms.inner))
     return unroll(terms.inner).on(schedule)
 
 

@@ -180,7 +180,8 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
     size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
     words = plan.words
     if words is None:
-        return with_panel(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
+        streamed = plan.streamed and dim == plan.column
+        return with_panel(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes, in_order=streamed)
     before = {*schedule.program.arrays}
     once = dim == plan.row and not plan.batches and not plan.blocks[plan.depth] and not plan.blocks[plan.row]
     if dim == plan.row and runs_along(schedule, operand, plan.depth):
@@ -207,7 +208,7 @@ def _home(schedule: Schedule, identifier: str, plan: Packing, dim: str) -> str:
     A panel of columns is made just before all rows go by it, unless there are blocks of rows, which would each make it
     anew: then all panels of a block stand there together.
     """
-    if dim == plan.column and not plan.blocks[plan.row]:
+    if dim == plan.column and not plan.blocks[plan.row] and not plan.streamed:
         return over_blocks(plan.inside(plan.column))
     around = [x.name for x in path(schedule.tree, identifier)]
     if dim == plan.row and plan.blocks[plan.row]:

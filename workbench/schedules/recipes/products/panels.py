@@ -43,15 +43,16 @@ def plain_read(shape: Structure, dim: str) -> Read | None:
 
 def with_panel(
     schedule: Schedule, operand: Read, home: LoopName, cut: tuple[str, int], *, batches: Collection[str] = (),
-    lanes: bool, group: tuple[str, int] | None = None, once: bool = False,
+    lanes: bool, group: tuple[str, int] | None = None, once: bool = False, in_order: bool = False,
 ) -> Schedule:  # fmt: skip
     """The operand copied where an iteration of the loop `home` begins, in panels of `cut` = (dim, size).
 
     before → after:  B(k, n)   →   B_local(n / 16, k, n % 16)      cut = ("n", 16)
 
     The dims of `batches` stay outermost, the others in the order in which loops walk them.  The copy runs in lanes
-    along the dimension that was cut, or is unrolled.  Of an operand that is known, or `once`, all panels are copied
-    before everything else.  Of the dim of a `group` (dim, size) so many cells lie side by side:
+    along the dimension that was cut, or is unrolled; panel by panel, or `in_order` of the operand's memory.  Of an
+    operand that is known, or `once`, all panels are copied before everything else.  Of the dim of a `group` (dim, size)
+    so many cells lie side by side:
     B_local(n / 16, k / 4, n % 16, k % 4).
     """
     if once or is_known(operand.tensor):
@@ -68,7 +69,7 @@ def with_panel(
     schedule = transform_layout(buffer, f"({', '.join(dims)}) -> ({', '.join(cells)})").on(schedule)
     if deep:
         return _copied_words(schedule, buffer, (dims.index(dim), size), (dims.index(deep), words), along=along)
-    return _copied(schedule, buffer, dims.index(dim), size, lanes=lanes)
+    return _copied(schedule, buffer, dims.index(dim), size, lanes=lanes, in_order=in_order)
 
 
 def _in_turn(schedule: Schedule, statement: str, dims: Collection[str]) -> list[str]:
@@ -121,13 +122,17 @@ def _meant(schedule: Schedule, operand: Read, home: str) -> str:
     return operand.tensor if alone else spelt_read(operand.tensor, operand.subscripts)
 
 
-def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool) -> Schedule:
-    """The copy panel by panel, in lanes or unrolled along the dimension that was cut."""
+def _copied(
+    schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool, in_order: bool = False
+) -> Schedule:
+    """The copy panel by panel, or as its loops stand, in lanes or unrolled along the dimension that was cut."""
     own = _copying(schedule, buffer)
     panels = _cut(own[position], size, ("panel", "lane"))
     others = [*own[:position], *own[position + 1 :]]
-    schedule = applied(panels.on(schedule), reorder(panels.outer, *others, panels.inner))
-    if position == 0 and len(others) > 1:  # rows of the operand follow one another: one long loop
+    schedule = panels.on(schedule)
+    if not in_order:
+        schedule = applied(schedule, reorder(panels.outer, *others, panels.inner))
+    if position == 0 and not in_order and len(others) > 1:  # rows of the operand follow one another: one long loop
         schedule = steps.fuse(*others).on(schedule)
     return (vectorize if lanes else unroll)(panels.inner).on(schedule)
 

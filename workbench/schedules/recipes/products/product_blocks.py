@@ -7,7 +7,7 @@ from math import prod
 from workbench.lang.expr import Read
 from workbench.poly.programs.loop_names import fused_name, in_block, over_blocks
 from workbench.records import record
-from workbench.schedules.analysis.blocking import shapes, tile_slots
+from workbench.schedules.analysis.blocking import STREAMED_ROWS, shapes, tile_slots, vast
 from workbench.schedules.analysis.structure import Structure
 from workbench.schedules.recipes.decisions import decide, sizes_near
 from workbench.target import Target
@@ -26,6 +26,13 @@ BLOCK = 4
 
 DEPTH = 8
 """Blocks of a reduction have a multiple of so many terms."""
+
+STREAMED = (64, 128)
+"""So few rows go by a vast operand that it counts how that is read: in the order of memory, all panels of so many terms
+together.  (A panel by itself has another page for each term.)"""
+
+HELD = 2
+"""Second caches that such a block of panels may fill: what it loses to a farther cache it gains by longer rows."""
 
 MANY = 4
 """So many more rows than columns are read by one core each, though the panel of the columns is packed for all."""
@@ -68,7 +75,8 @@ class Packing:
     `threads` is divided among the processors.
 
     The dims of `run` are the column together: they are fused, and what is read along them stays where it is.
-    Where an instruction takes `words`, panels hold so many contributions of the depth side by side.
+    Where an instruction takes `words`, panels hold so many contributions of the depth side by side.  A `streamed`
+    operand is copied in the order of memory, all panels of a block of the depth together.
     """
 
     column: str
@@ -83,6 +91,7 @@ class Packing:
     threads: str
     run: tuple[str, ...] = ()
     words: Words | None = None
+    streamed: bool = False
 
     def inside(self, dim: str) -> str:
         """The loop over one block of a dim."""
@@ -108,8 +117,10 @@ def sized(
     column, flat = fused_name(*run), len(run) > 1
     size = max(v.dtype.bytes for v in shape.statement.values)
     lanes = target.lanes(8 * size)
-    if n < LEAST * lanes or m < (1 if flat else REUSE) * target.tile[0]:
+    streamed = words is None and not flat and _streams(shape, (run[0], m, k), target)
+    if n < LEAST * lanes or (m < (1 if flat else REUSE) * target.tile[0] and not streamed):
         return None
+    across = True if streamed and across is None else across
     batches = tuple(d for d in shape.free if d not in (*run, row))
     batch = next((d for d in batches if (shape.trip(d) or 1) >= max(2, target.cores)), None)
     cores = 1 if batch else target.cores
@@ -126,8 +137,12 @@ def sized(
         other = None
     unit = words.depth if words else DEPTH
     depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None and words is None, unit=unit)
+    depths = _even(k, STREAMED[1], unit) if streamed else depths
     depths = decide(f"{name}_block_{depth}", depths, lambda: sizes_near(depths, k // 2, unit=16, zero=True))
     columns, rows = _blocks((m, n), division, (depths or k) * inner, target)
+    if streamed:
+        most = max(division.unit, HELD * target.cache_bytes[1] // ((depths or k) * inner))
+        columns, rows = _even(n, min(most, division.columns), division.unit), 0
     rows = decide(f"{name}_block_{row}", rows, lambda: sizes_near(rows, m // 2, unit=division.height, zero=True))
     columns = decide(
         f"{name}_block_{column}", columns, lambda: sizes_near(columns, n // 2, unit=division.width, zero=True)
@@ -138,7 +153,14 @@ def sized(
     operand = None if flat or (not words and not decide(f"{name}_pack_columns", True, (True, False))) else reads[0]
     threads = batch or over_blocks(column if division.across else row)
     sizes = column, division.width, row, division.height, depth, blocks
-    return Packing(*sizes, operand, other, batches, threads, run if flat else (), words)
+    return Packing(*sizes, operand, other, batches, threads, run if flat else (), words, streamed and depths > 0)
+
+
+def _streams(shape: Structure, dims: tuple[str, int, int], target: Target) -> bool:
+    """Whether few rows go by a vast operand: more than share one walk through it, fewer than hide how it is read."""
+    column, rows, terms = dims
+    most, depth = STREAMED
+    return STREAMED_ROWS < rows <= most and terms >= 2 * depth and vast(shape, column, target)
 
 
 def _depth(k: int, row: int, target: Target, *, whole: bool, both: bool, unit: int) -> int:
