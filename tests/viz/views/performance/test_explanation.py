@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import workbench as wb
 from tests.viz.values import parsed
 from workbench.errors import LoweringError, WorkbenchError
-from workbench.viz.views.performance.ablation_data import Removal, ablation, without_step
+from workbench.viz.views.performance.ablation_data import Removal, Timed, ablation, without_step
 from workbench.viz.views.performance.ablation_drawing import bars
-from workbench.viz.views.performance.explanation_text import step_table
+from workbench.viz.views.performance.explanation_text import sentences, step_table
 
 CEILINGS = wb.Ceilings(1e11, {"L2": 1e11, "L3": 5e10, "memory": 1e10})
 TRIANGLE = """
@@ -111,6 +113,28 @@ def test_what_cannot_be_explained_is_refused():
         explained(3)
     with pytest.raises(WorkbenchError, match="number of seconds"):
         wb.explain(tiled(), seconds=0)
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        (0.97, "Memory does not bind it: with arrays that never leave the caches it takes 970 ms, as long."),
+        (0.6, "With arrays that never leave the caches it would take 600 ms (60%): the rest is waiting for memory."),
+        (0.2, "(20%): most of the time it waits for memory."),
+        (None, ""),
+    ],
+)
+def test_it_says_whether_memory_binds(left, words):
+    found = explained(tiled(), ablation=False).data
+    found = replace(found, timed=Timed((1.0,), () if left is None else (left,)))
+    assert words in "\n".join(sentences(found))
+    assert bool(words) == ("never leave the caches" in "\n".join(sentences(found)))
+
+
+def test_the_call_that_never_waits_is_timed_in_the_same_rounds():
+    timed, _ = ablation(tiled(), lambda one: lambda: 2.0, seconds=1e-9, steps=False, folded=lambda: 1.0)
+    assert len(timed.folded) == len(timed.rounds)
+    assert timed.without_waiting == 0.5
 
 
 def test_rows_without_a_ratio_say_why(golden):

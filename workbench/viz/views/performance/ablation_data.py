@@ -48,14 +48,23 @@ class Removal:
 
 @record
 class Timed:
-    """Seconds of one call in each round, of the whole schedule."""
+    """Seconds of one call in each round, of the whole schedule; `folded` those of a call whose arrays never leave the
+    caches (empty where that was not measured).
+    """
 
     rounds: tuple[float, ...]
+    folded: tuple[float, ...] = ()
 
     @property
     def seconds(self) -> float:
         """The median."""
         return statistics.median(self.rounds)
+
+    @property
+    def without_waiting(self) -> float | None:
+        """The part of the time that is left where no access leaves the caches: the median of the rounds' ratios."""
+        ratios = [a / b for a, b in zip(self.folded, self.rounds, strict=False)]
+        return min(1.0, statistics.median(ratios)) if ratios else None
 
 
 def without_step(schedule: Schedule, place: int) -> tuple[Schedule, tuple[Transform, ...]]:
@@ -74,14 +83,20 @@ def without_step(schedule: Schedule, place: int) -> tuple[Schedule, tuple[Transf
 
 
 def ablation(
-    schedule: Schedule, prepare: Callable[[Schedule], Once], *, seconds: float, steps: bool = True
+    schedule: Schedule,
+    prepare: Callable[[Schedule], Once],
+    *,
+    seconds: float,
+    steps: bool = True,
+    folded: Once | None = None,
 ) -> tuple[Timed, tuple[Removal, ...]]:
     """The time of a schedule, and of the schedule without each of its steps.
 
     `prepare` builds a schedule and gives a function that calls it once and says how long that took.  Each takes
-    `seconds` a round.  With `steps=False` nothing is left out.
+    `seconds` a round.  With `steps=False` nothing is left out.  `folded` calls the whole schedule with arrays that
+    never leave the caches.
     """
-    contenders: dict[int, Once] = {-1: prepare(schedule)}
+    contenders: dict[int, Once] = {-1: prepare(schedule)} | ({-2: folded} if folded else {})
     known: list[Removal] = []
     for place in range(len(schedule.trace)) if steps else ():
         found, made = _candidate(schedule, place)
@@ -92,7 +107,8 @@ def ablation(
                 found = Removal(place, found.step, found.also, reason=f"not built: {str(error).splitlines()[0]}")
         known.append(found)
     times = _in_turns(contenders, seconds)
-    return Timed(tuple(times[-1])), tuple(_measured(r, times.get(r.place), times[-1]) for r in known)
+    whole = Timed(tuple(times[-1]), tuple(times.get(-2, ())))
+    return whole, tuple(_measured(r, times.get(r.place), times[-1]) for r in known)
 
 
 def _candidate(schedule: Schedule, place: int) -> tuple[Removal, Schedule | None]:

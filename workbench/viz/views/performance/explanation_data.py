@@ -14,6 +14,7 @@ from workbench.runtime import build
 from workbench.runtime.host.machine import thread_count
 from workbench.runtime.kernels.launch import CompiledKernel
 from workbench.runtime.measuring import roofs
+from workbench.runtime.measuring.folding import fold_bytes, folded, folds
 from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.viz.frames.coordinates import concrete
@@ -86,7 +87,8 @@ def explanation_of(schedule: Schedule, target: Target, sizes: Mapping[str, int],
     def prepare(one: Schedule) -> Once:
         return caller(kernel if one is schedule else build(one, target, asked.threads), known)
 
-    timed, removals = ablation(schedule, prepare, seconds=asked.seconds, steps=asked.ablation)
+    beside = folded_caller(kernel, known)
+    timed, removals = ablation(schedule, prepare, seconds=asked.seconds, steps=asked.ablation, folded=beside)
     machine = kernel.kernel.target
     flops, threads = poly.flops(program.original), thread_count(asked.threads)
     place = None
@@ -124,6 +126,26 @@ def caller(kernel: CompiledKernel, sizes: Mapping[str, int]) -> Once:
 
     An array that the kernel updates is restored before each call, outside the time.
     """
+    return _once(kernel, *_given(kernel, sizes))
+
+
+def folded_caller(kernel: CompiledKernel, sizes: Mapping[str, int]) -> Once | None:
+    """The same with arrays of data that never leave the caches, and what is computed of no use.
+
+    None where there is no such array, or where the system does not fold.
+    """
+    arrays, out, scalars, fresh = _given(kernel, sizes)
+    outs = out if isinstance(out, tuple) else (out,)
+    size = fold_bytes([a for a in (*arrays, *outs) if folds(a)])
+    found = [folded(a, size) if folds(a) else a for a in (*arrays, *outs)]
+    if not any(map(folds, found)) or any(a is None for a in found):
+        return None
+    inputs, written = tuple(found[: len(arrays)]), tuple(found[len(arrays) :])
+    return _once(kernel, inputs, written if isinstance(out, tuple) else written[0], scalars, fresh)
+
+
+def _given(kernel: CompiledKernel, sizes: Mapping[str, int]) -> tuple[tuple[Any, ...], Any, dict[str, int], Any]:
+    """(sample arrays, what a first call wrote, sizes that no array tells, what an updated array is before a call)."""
     op = kernel.schedule.original.definition
     if op is None:
         raise CallError(
@@ -133,8 +155,10 @@ def caller(kernel: CompiledKernel, sizes: Mapping[str, int]) -> Once:
     arrays = tuple(named[p.name] for p in kernel.signature.inputs)
     scalars = {n: sizes[n] for n in kernel.signature.symbols if n not in {p.name for p in kernel.signature.inputs}}
     fresh = ops.sample_out(op, **sizes)
-    out = kernel(*arrays, out=_copied(fresh), **scalars)
+    return arrays, kernel(*arrays, out=_copied(fresh), **scalars), scalars, fresh
 
+
+def _once(kernel: CompiledKernel, arrays: tuple[Any, ...], out: Any, scalars: Mapping[str, int], fresh: Any) -> Once:
     def once() -> float:
         if fresh is not None:
             _restore(out, fresh)

@@ -15,6 +15,8 @@ from workbench.wording import number_of
 WORTH = 1.1
 BEST = 3
 IMPOSSIBLE = 1.05
+# Parts of the time that are left without waits for memory: all but what measurements differ by, or less than half.
+NO_WAITS, MOSTLY_WAITS = 0.93, 0.5
 
 
 def explanation_text(found: Explanation) -> str:
@@ -39,7 +41,7 @@ def measured_headline(found: Explanation) -> str:
 
 def sentences(found: Explanation) -> list[str]:
     """What decides, in words: the roof above, the hot loops, the steps that give most."""
-    return [*_roof(found), *_machine(found), *_steps(found.removals)]
+    return [*_roof(found), *_waits(found), *_machine(found), *_steps(found.removals)]
 
 
 def _roof(found: Explanation) -> list[str]:
@@ -55,6 +57,18 @@ def _roof(found: Explanation) -> list[str]:
     moved = f"the {bytes_text(tight.moved_bytes)} between {tight.behind} and {tight.cache}"
     by = "arithmetic" if tight.bound >= peak else moved
     return [f"It runs at {share:.0%} of what the roofline allows ({bound}, bound by {by})."]
+
+
+def _waits(found: Explanation) -> list[str]:
+    """What binds below the roof: instructions or memory, as a call shows whose arrays never leave the caches."""
+    left = found.timed.without_waiting
+    if left is None:
+        return []
+    time = duration(left * found.timed.seconds)
+    if left > NO_WAITS:
+        return [f"Memory does not bind it: with arrays that never leave the caches it takes {time}, as long."]
+    rest = "the rest is waiting for memory" if left > MOSTLY_WAITS else "most of the time it waits for memory"
+    return [f"With arrays that never leave the caches it would take {time} ({left:.0%}): {rest}."]
 
 
 def _machine(found: Explanation) -> list[str]:

@@ -1,0 +1,86 @@
+"""Arrays whose pages are all the same: they look like others, and hold no more than a page."""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.runtime.measuring import folding
+from workbench.runtime.measuring.folding import fold_bytes, folded, folds
+from workbench.viz.views.performance.ablation_data import Timed
+from workbench.viz.views.performance.explanation_data import folded_caller
+
+PAGE = mmap.PAGESIZE
+pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system does not fold arrays")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "complex64"])
+def test_every_page_shows_the_beginning(dtype):
+    like = np.arange(3 * PAGE + 40).astype(dtype).reshape(4, -1)
+    found = folded(like, PAGE)
+    assert (found.shape, found.dtype) == (like.shape, like.dtype)
+    flat, count = found.reshape(-1), PAGE // like.itemsize
+    assert np.array_equal(flat[:count], like.reshape(-1)[:count])
+    assert np.array_equal(flat[count : 2 * count], flat[:count])
+    flat[7] = 99
+    assert flat[count + 7] == 99
+
+
+def test_it_is_given_back():
+    def mappings():
+        gc.collect()
+        return Path("/proc/self/maps").read_text(encoding="utf-8").count("folded")
+
+    if not Path("/proc/self/maps").exists():
+        pytest.skip("no list of mappings here")
+    before = mappings()
+    found = folded(np.ones(64 * PAGE, np.float32), PAGE)
+    view = found[5:]
+    del found
+    assert mappings() == before + 4 * 64
+    assert view[-1] == 1.0
+    del view
+    assert mappings() == before
+
+
+def test_many_bytes_take_larger_folds():
+    like = np.broadcast_to(np.float32(1), (1 << 28,))
+    assert fold_bytes([like]) == (1 << 30) // folding.MAPPINGS
+    assert fold_bytes([np.ones(10)]) == PAGE
+
+
+def test_what_may_be_places_in_others_stays():
+    assert folds(np.ones(5000, np.float32))
+    assert folds(np.ones(5000, np.int8))
+    assert not folds(np.ones(5000, np.int32))
+    assert not folds(np.ones(10, np.float32))
+    assert not folds(3.0)
+
+
+def test_a_system_that_does_not_fold_says_so(monkeypatch):
+    monkeypatch.setattr(folding, "_libc", lambda: None)
+    assert folded(np.ones(5000), PAGE) is None
+    kernel = wb.build(wb.schedule(wb.ops.matmul, M=64, N=64, K=64))
+    assert folded_caller(kernel, {"M": 64, "N": 64, "K": 64}) is None
+
+
+def test_a_kernel_runs_on_them_as_on_others():
+    kernel = wb.build(wb.autoschedule(wb.ops.matmul, M=96, N=200, K=300))
+    once = folded_caller(kernel, {"M": 96, "N": 200, "K": 300})
+    assert once() > 0.0
+    lookup = wb.build(wb.autoschedule(wb.ops.load("lookup"), E=1000, D=64, B=8, L=40))
+    assert folded_caller(lookup, {"E": 1000, "D": 64, "B": 8, "L": 40})() > 0.0  # its places are what they were
+    small = wb.build(wb.schedule(wb.ops.matmul, M=4, N=4, K=4))
+    assert folded_caller(small, {"M": 4, "N": 4, "K": 4}) is None
+
+
+def test_rounds_are_compared_one_by_one():
+    assert Timed((2.0, 4.0, 3.0), (1.0, 2.0, 2.9)).without_waiting == 0.5
+    assert Timed((2.0,), (2.2,)).without_waiting == 1.0
+    assert Timed((2.0,)).without_waiting is None
