@@ -22,8 +22,12 @@ class Disturbed(LocalRunner):
         super().__init__()
         self.timed: list[int] = []
         self.checked: list[int] = []
+        self.opened: list[int] = []
 
     def _timed(self, built: Built, best: float | None, patience: float, *, right: bool = False) -> Result:
+        if not self.prepared:
+            self.opened.append(len(self.timed))
+            self.prepared.add(1)
         self.timed.append(built.number)
         self.checked += [] if right else [built.number]
         if built.number == 9:
@@ -51,6 +55,11 @@ def again(
     found = list(runner.again(requests, 6.0))
     assert len({r.number for r in found}) == len(found)
     return runner, {r.number: r for r in found}
+
+
+def test_each_pass_has_arrays_of_its_own():
+    runner, _ = again([1, 2, 3])
+    assert runner.opened == [3 * n for n in range(PASSES)]
 
 
 def a_built(number: int) -> Built:
