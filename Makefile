@@ -32,7 +32,7 @@ setup:           ## the environment alone
 lab: setup       ## JupyterLab, opened at the notebook of notebooks
 	$(RUN) jupyterlab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(NOTEBOOK)" $(LAB_FLAGS)
 
-test: setup      ## every test, of one with many cases an eighth; no GPU, browser or torch needed
+test: setup      ## the tests: of one with many cases an eighth, of the long ones a quarter; no GPU, browser or torch needed
 	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(SHARED) --sample 8 --durations 40 --durations-min 3 $(TEST_FLAGS)
 	@sh tools/front_end.sh test
 

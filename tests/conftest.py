@@ -19,7 +19,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests.support import allowed_skips, place, sampled, unexpected_skips
+from tests.support import LONG_TESTS, allowed_skips, long_tests, place, sampled, unexpected_skips
 from workbench.face import uncollected
 
 TESTS = Path(__file__).parent
@@ -191,7 +191,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput"):
         _long_places_first(items)
     if (one_in := config.getoption("--sample")) > 1 and not _are_named(config):
-        kept = sampled([item.nodeid for item in items], one_in, config.getoption("--turn"))
+        long = tuple(long_tests(LONG_TESTS.read_text(encoding="utf-8")))
+        kept = sampled([item.nodeid for item in items], one_in, config.getoption("--turn"), long)
         _only(config, items, [item for item in items if item.nodeid in kept])
     if config.getoption("--skipped-before"):
         before = set(config.cache.get(SKIPPED, []))

@@ -35,11 +35,36 @@ def place(test: str) -> str:
     return BROWSER if file.startswith(f"{BROWSER}/") else file
 
 
-def sampled(tests: Sequence[str], one_in: int, turn: int = 0) -> set[str]:
+LONG_TESTS, TURNS = ROOT / "tests" / "long_tests.txt", 4
+"""The tests that are long, longest first, and in how many turns each of them runs once."""
+
+
+def long_tests(text: str) -> dict[str, float]:
+    """Test → seconds, as a list of them says.
+
+    >>> long_tests("# seconds\\n  7.5 tests/a.py::test_a\\n")
+    {'tests/a.py::test_a': 7.5}
+    """
+    rows = [line.split(None, 1) for line in text.splitlines() if line and not line.startswith("#")]
+    return {test: float(took) for took, test in rows}
+
+
+def turn_taker(test: str) -> str:
+    """What takes turns together: the cases of a test function; in the browser, where tests follow one another on a
+    page, those of a file.
+
+    >>> turn_taker("tests/a.py::test_a[3]"), turn_taker("tests/browser/test_b.py::test_c")
+    ('tests/a.py::test_a', 'tests/browser/test_b.py')
+    """
+    return test.partition("::" if place(test) == BROWSER else "[")[0]
+
+
+def sampled(tests: Sequence[str], one_in: int, turn: int = 0, long: Sequence[str] = ()) -> set[str]:
     """One in so many of the cases of each test function, and at least one; which, its name says, and whose turn it is.
 
     So many turns one after another have had every case.  Those of the browser follow one another on a page, case by
-    case: whose turn it is there, only the turn says.
+    case: whose turn it is there, only the turn says.  `TURNS` turns one after another have each of the `long` ones
+    once: those that follow one another in the list in different turns.
 
     >>> sorted(sampled([f"tests/a.py::test_a[{n}]" for n in range(24)] + ["tests/a.py::test_b"], 12))
     ['tests/a.py::test_a[11]', 'tests/a.py::test_a[23]', 'tests/a.py::test_b']
@@ -48,14 +73,22 @@ def sampled(tests: Sequence[str], one_in: int, turn: int = 0) -> set[str]:
     >>> pages = [f"tests/browser/test_a.py::{test}[{name}]" for name in ("mm", "lu") for test in ("test_a", "test_b")]
     >>> sorted(sampled(pages, 2, turn=1))
     ['tests/browser/test_a.py::test_a[lu]', 'tests/browser/test_a.py::test_b[lu]']
+    >>> sampled(["tests/a.py::test_a", "tests/a.py::test_b"], 2, turn=5, long=["tests/a.py::test_b"])
+    {'tests/a.py::test_a'}
     """
+    rank = {taker: n for n, taker in enumerate(long)}
     cases: dict[str, list[str]] = {}
     for test in tests:
         cases.setdefault(test.partition("[")[0], []).append(test)
     kept: set[str] = set()
     for function, own in cases.items():
+        number, own_turn = rank.get(turn_taker(function)), turn
+        if number is not None:
+            if (number - turn) % TURNS:
+                continue
+            own_turn = turn // TURNS
         shift = 0 if place(function) == BROWSER else zlib.crc32(function.encode())
-        first = (shift + turn) % min(len(own), one_in)
+        first = (shift + own_turn) % min(len(own), one_in)
         kept.update(own[first::one_in])
     return kept
 
