@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator
+from datetime import date
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,7 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--update-golden", action="store_true", help="write golden files, do not compare")
     group.addoption("--full", action="store_true", help="as HYPOTHESIS_PROFILE=full")
     group.addoption("--sample", type=int, default=1, metavar="N", help="one in N of the cases of each test")
-    group.addoption("--turn", type=int, default=0, metavar="N", help="of a sample: other cases in each turn")
+    group.addoption("--turn", type=int, default=date.today().toordinal(), metavar="N",
+                    help="of a sample: other cases in each turn, by default in each day's")  # fmt: skip
     group.addoption("--check-skips", action="store_true", help="fail on a skip that is not in the list")
     group.addoption("--skipped-before", action="store_true", help="only what the run before skipped")
 

@@ -1,4 +1,4 @@
-"""What the tests themselves rest on: the list of skips, and golden files."""
+"""What the tests themselves rest on: the list of skips, golden files, and whose turn it is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support import (
     turn_taker,
     unexpected_skips,
 )
-from tools.long_tests import is_there, listed
+from tools.long_tests import listed, takes_turns
 
 
 def test_a_skip_is_allowed_by_its_reason():
@@ -46,7 +46,7 @@ LONG = long_tests(LONG_TESTS.read_text(encoding="utf-8"))
 
 def test_every_long_test_that_is_listed_is_there():
     assert [t for t in LONG if turn_taker(t) != t] == []
-    assert [t for t in LONG if not is_there(t)] == [], "run tools/long_tests.py"
+    assert [t for t in LONG if not takes_turns(t)] == [], "run tools/long_tests.py"
 
 
 def test_turns_have_every_case_of_every_test_and_as_much_to_do():

@@ -20,8 +20,7 @@ from tests.support import LONG_TESTS, long_tests, turn_taker  # noqa: E402
 LEAST = 2.0
 """Seconds of a test that takes turns, with all its cases of a run."""
 
-HEAD = """# Tests that take turns in `make test`, with the seconds that they took: written by tools/long_tests.py.
-"""
+HEAD = "# Tests that take turns in `make test`, with the seconds that they took: written by tools/long_tests.py.\n"
 
 
 def seconds(report: Path) -> Counter[str]:
@@ -30,9 +29,14 @@ def seconds(report: Path) -> Counter[str]:
     for case in ElementTree.parse(report).iter("testcase"):
         module = case.get("classname", "").replace(".", "/") + ".py"
         taker = turn_taker(f"{module}::{case.get('name', '')}")
-        if module.startswith("tests/") and is_there(taker):
+        if case.find("skipped") is None and takes_turns(taker):
             found[taker] += float(case.get("time", 0))
     return found
+
+
+def takes_turns(taker: str) -> bool:
+    """Whether it is a test that may wait for its turn: those of the whole tree, which guard the house, do not."""
+    return taker.startswith("tests/") and taker.count("/") > 1 and is_there(taker)
 
 
 def is_there(taker: str) -> bool:
@@ -54,5 +58,5 @@ def listed(runs: Sequence[Mapping[str, float]], before: Mapping[str, float]) -> 
 
 if __name__ == "__main__":
     text = LONG_TESTS.read_text(encoding="utf-8") if LONG_TESTS.exists() else ""
-    known = {test: took for test, took in long_tests(text).items() if is_there(test)}
+    known = {test: took for test, took in long_tests(text).items() if takes_turns(test)}
     LONG_TESTS.write_text(listed([seconds(Path(p)) for p in sys.argv[1:]], known), encoding="utf-8")

@@ -72,10 +72,11 @@ def test_the_chain_that_fills_the_units_best_is_the_roof(monkeypatch):
     took = {1: 4.0, 4: 2.0, 8: 3.0}
     lanes = wb.Target(vector_bits=256, cores=1).lanes(32)
 
-    def best(made, dtype, threads, seconds):
+    def best(made, seconds):
         steps = str(made.steps())
         return next((t for n, t in took.items() if f"'A.1/i', {n * lanes})" in steps and "chain" in str(made)), 1.0)
 
+    monkeypatch.setattr(roofs, "_prepared", lambda made, dtype, threads: made)
     monkeypatch.setattr(roofs, "_best", best)
     found = roofs.measured_ceilings("float32", 1, target=wb.Target(vector_bits=256, cores=1))
     assert found.flops_per_second == 2.0 * roofs.DEPTH * 32 * lanes * 4000 / 2.0
@@ -83,12 +84,14 @@ def test_the_chain_that_fills_the_units_best_is_the_roof(monkeypatch):
 
 def test_a_level_is_no_slower_than_those_behind_it(monkeypatch):
     """What was disturbed is the rate of the level behind; of the sizes and passes of a level the fastest counts."""
-    rates = iter([8.0, 9.0, 2.0, 1.0, 7.0, 9.0, 3.0, 1.0, 6.0, 4.0, 5.0, 1.0])
-    monkeypatch.setattr(roofs, "_best", lambda *given: 1.0)
-    monkeypatch.setattr(roofs, "_swept", lambda *given: next(rates))
-    monkeypatch.setattr(roofs, "levels", lambda machine, threads: {"L1": (1,), "L2": (1,), "L3": (1,), "memory": (1,)})
+    rates = {"L1": iter([8.0, 7.0, 6.0]), "L2": iter([9.0, 9.0, 4.0]), "L3": iter([2.0, 3.0, 5.0, 1.0, 1.0, 1.0])}
+    levels = {name: (name,) for name in rates} | {"L3": ("L3", "L3"), "memory": ("memory",)}
+    monkeypatch.setattr(roofs, "levels", lambda machine, threads: levels)
+    monkeypatch.setattr(roofs, "_prepared", lambda made, dtype, threads: None)
+    monkeypatch.setattr(roofs, "_sweep", lambda dtype, threads, size: (size, 1.0))
+    monkeypatch.setattr(roofs, "_best", lambda call, seconds: 1.0 / next(rates.get(call, iter([1.0]))))
     found = roofs.measured_ceilings("float32", 1, target=wb.Target(vector_bits=256, cores=1))
-    assert found.bytes_per_second == {"L1": 9.0, "L2": 9.0, "L3": 5.0, "memory": 1.0}
+    assert found.bytes_per_second == pytest.approx({"L1": 9.0, "L2": 9.0, "L3": 5.0, "memory": 1.0})
 
 
 def test_a_cache_is_swept_by_half_and_a_shared_one_also_by_what_is_just_beyond_the_second():
@@ -98,3 +101,13 @@ def test_a_cache_is_swept_by_half_and_a_shared_one_also_by_what_is_just_beyond_t
     assert found["L2"] == (524288.0,)
     assert set(found["L3"]) == {4194304.0, 16777216.0}
     assert found["memory"] == (4.0 * 33554432,)
+    assert roofs.levels(machine, 64)["L1"] == (8 * 16384.0,)  # threads that share a core share its caches
+    alone = wb.Target(cache_bytes=(32768, 0, 33554432), cores=8)
+    assert roofs.levels(alone, 1) == {"L1": (16384.0,), "L3": (16777216.0,), "memory": (4.0 * 33554432,)}
+
+
+def test_a_sweep_counts_what_it_moves():
+    call, moved = roofs._sweep("float32", 2, 1 << 20)
+    cells, rounds = (1 << 17) + roofs.LINE, round(roofs.CALL_BYTES / (2 * ((1 << 17) + roofs.LINE) * 8))
+    assert moved == 2 * 4 * (2 * (1 << 17) * rounds + cells)
+    assert call().shape == (2, cells)

@@ -7,8 +7,9 @@ writes an array in place, at sizes that fit each cache.  (Williams, Waterman and
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, field, replace
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -27,6 +28,8 @@ from workbench.schedules import Schedule, interchange, parallelize, schedule, sp
 from workbench.target import Target
 from workbench.wording import number_of
 
+Call = Callable[[], object]
+
 FORMAT = 3
 TYPES = {"float32": "float", "float64": "double"}
 DEPTH, LINE = 16, 16
@@ -35,14 +38,15 @@ ABREAST = (1, 4, 8)
 # No processor does more than so many multiply-adds of a register a cycle, nor so many cycles a second.
 UNITS, HERTZ = 2, 7e9
 PASSES = 3
+PAGE = 4096
 # Share of a cache that the sweep fills, bytes beyond all caches, bytes that one call moves at least.
 SHARE, BEYOND, CALL_BYTES = 0.5, 4.0, 100e6
 # A pass reads one line ahead of where it writes: no compiler can make one pass of two.
 _AHEAD = f"A(p, i + {LINE}) * 0.5 + 0.5"
 _CHAIN = "(" * DEPTH + "A(p, i)" + " * 0.5 + 0.5)" * DEPTH
 _TEXT = f"""
-def {{name}}({{type}}(P, N) X, int32 R) -> (A) {{{{
-    A(p, i) = X(p, i)
+def {{name}}({{type}}(P) X, int32 N, int32 R) -> (A) {{{{
+    A(p, i) = X(p) where i in 0:N
     for r in 0:R {{{{ A(p, i) = {{value}} where i in 0:N-{LINE} }}}}
 }}}}"""
 
@@ -73,7 +77,7 @@ class Ceilings:
 
 
 def ceilings(dtype: str = "float32", *, threads: int | None = None, again: bool = False) -> Ceilings:
-    """This machine's ceilings: measured once, within about two seconds, then read from the build cache.
+    """This machine's ceilings: measured once, within a few seconds, then read from the build cache.
 
     `threads` is as for a call (the setting, or one for each core).  `again` measures anew: do so when the machine was
     busy.  BuildError where there is no compiler.
@@ -126,12 +130,13 @@ def measured_ceilings(dtype: str, threads: int, *, seconds: float = 0.25, target
     lanes = machine.lanes(8 * width)
     chains = [_schedule("chain", dtype, _CHAIN, threads, vectors + LINE, 4000, n * lanes) for n in ABREAST]
     flops = 2.0 * DEPTH * threads * vectors * 4000
-    fastest = min(_best(chain, dtype, threads, seconds / len(chains)) for chain in chains)
-    rates: dict[str, float] = {}
+    fastest = min(_best(_prepared(chain, dtype, threads), seconds / len(chains)) for chain in chains)
+    sweeps = {n: [_sweep(dtype, threads, size) for size in sizes] for n, sizes in levels(machine, threads).items()}
+    rates = dict.fromkeys(sweeps, 0.0)
     for _ in range(PASSES):  # what others do on the machine lasts longer than one sweep
-        for name, sizes in levels(machine, threads).items():
-            swept = max(_swept(dtype, threads, size, seconds / PASSES / len(sizes)) for size in sizes)
-            rates[name] = max(swept, rates.get(name, 0.0))
+        for name, own in sweeps.items():
+            least = seconds / PASSES / len(own)
+            rates[name] = max(rates[name], *(moved / _best(call, least) for call, moved in own))
     rates = _nearer_is_no_slower(rates)
     origin = f"measured on {this_processor().model}, {number_of(threads, 'thread')}"
     return Ceilings(flops / fastest, rates, dtype, threads, origin)
@@ -158,28 +163,26 @@ def raise_ceilings(dtype: str, threads: int, flops_per_second: float) -> None:
 
 
 def levels(machine: Target, threads: int) -> dict[str, tuple[float, ...]]:
-    """Level → bytes of all threads together that stay in it: half of each one's L1 and L2, half of the shared L3.
+    """Level → bytes of all threads together that stay in it: half of the L1 and L2 of each core, half of the shared L3.
 
     Of an L3 also what is just beyond the second caches: where others compute beside us, half of it may not be ours.
     """
     first, second, third = machine.cache_bytes
-    near = 4.0 * second * threads
-    own = {
-        "L1": (first * SHARE * threads,),
-        "L2": (second * SHARE * threads,),
-        "L3": tuple({third * SHARE, min(near, third * SHARE)}),
-    }
+    cores = min(threads, machine.cores)
+    near, half = 4.0 * second * cores, third * SHARE
+    own = {"L1": {first * SHARE * cores}, "L2": {second * SHARE * cores}, "L3": {half, min(near or half, half)}}
     beyond = BEYOND * max(third, second * machine.cores, first * machine.cores, 16 << 20)
-    return {name: sizes for name, sizes in own.items() if all(sizes)} | {"memory": (beyond,)}
+    return {name: tuple(sorted(sizes)) for name, sizes in own.items() if all(sizes)} | {"memory": (beyond,)}
 
 
-def _swept(dtype: str, threads: int, size: float, seconds: float) -> float:
-    """Bytes a second of sweeps over so many bytes."""
+def _sweep(dtype: str, threads: int, size: float) -> tuple[Call, float]:
+    """(a call that sweeps over so many bytes, the bytes that it reads and writes)."""
     width = np.dtype(dtype).itemsize
     cells = max(64, int(size / threads / width) // 64 * 64) + LINE
     rounds = max(3, round(CALL_BYTES / (threads * cells * 2 * width)))
-    sweep = _schedule("sweep", dtype, _AHEAD, threads, cells, rounds)
-    return 2.0 * width * threads * (cells - LINE) * rounds / _best(sweep, dtype, threads, seconds)
+    first = threads * cells * width  # the call begins with cells that are all alike
+    moved = 2.0 * width * threads * (cells - LINE) * rounds + first
+    return _prepared(_schedule("sweep", dtype, _AHEAD, threads, cells, rounds), dtype, threads), moved
 
 
 def _schedule(
@@ -192,25 +195,31 @@ def _schedule(
     return rows | split("A.1/i", abreast) | vectorize("A.1/i_i")
 
 
-def _best(made: Schedule, dtype: str, threads: int, seconds: float) -> float:
+def _prepared(made: Schedule, dtype: str, threads: int) -> Call:
+    """A call of the kernel, which was called once: the pages of its result are there."""
+    kernel, sizes = build(made, threads=threads), made.program.sizes
+    given = np.full(sizes["P"], 0.25, dtype)
+    out = _at_a_page((sizes["P"], sizes["N"]), np.dtype(dtype))
+    kernel(given, out=out)
+    return partial(kernel, given, out=out)
+
+
+def _best(call: Call, seconds: float) -> float:
     """Seconds of the fastest call."""
-    kernel = build(made, threads=threads)
-    given = np.full((made.program.sizes["P"], made.program.sizes["N"]), 0.25, dtype)
-    out = _at_a_page(given)
-    kernel(given, out=out)  # the pages of the result are there from now on
     best, end = float("inf"), perf_counter() + seconds
     while best == float("inf") or perf_counter() < end:
         start = perf_counter()
-        kernel(given, out=out)
+        call()
         best = min(best, perf_counter() - start)
     return best
 
 
-def _at_a_page(like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _at_a_page(shape: tuple[int, int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """An array that begins where a page does: no vector of it lies across two lines of a cache."""
-    raw = np.empty(like.nbytes + 4096, np.uint8)
-    start = -raw.ctypes.data % 4096
-    return raw[start : start + like.nbytes].view(like.dtype).reshape(like.shape)
+    size = shape[0] * shape[1] * dtype.itemsize
+    raw = np.empty(size + PAGE, np.uint8)
+    start = -raw.ctypes.data % PAGE
+    return raw[start : start + size].view(dtype).reshape(shape)
 
 
 @cache

@@ -12,7 +12,7 @@ from math import prod
 from typing import Literal
 
 from workbench.records import record
-from workbench.schedules.analysis.structure import Structure
+from workbench.schedules.analysis.structure import Structure, Touch
 from workbench.target import Target
 from workbench.target_costs import Costs
 
@@ -54,7 +54,7 @@ the rows, and the processor follows so few rows on its own."""
 
 STREAMED_ROWS, STREAMED_TERMS = 6, 8
 """So few rows share a vector of a vast operand while it is read in the order of memory, once, so many of its rows at a
-time; their sums stay in half of the first cache."""
+time."""
 
 
 def blocking(shape: Structure, target: Target, *, waiting: Collection[str] = ()) -> Blocking | None:
@@ -83,31 +83,51 @@ def _across(shape: Structure, target: Target, lanes: int, waiting: Collection[st
     rows, vectors = target.tile
     trip = shape.trip(vector)
     vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
-    if trip is not None and _streams(shape, row, vector, target):
-        few = shape.trip(row) or 1
-        held = target.cache_bytes[0] // (8 * few) // lanes * lanes
-        strip = min(max(lanes, held), -(-trip // (target.cores * lanes)) * lanes)
-        return Blocking("across", vector, strip, ((row, few),), None, STREAMED_TERMS)
+    if _streams(shape, row, vector, target):
+        return _streamed(shape, row, vector, lanes, target)
     height, panel = _height(shape.trip(row), rows, vectors, target.costs), _panel(shape)
     return Blocking("across", vector, vectors * lanes, ((row, height),), panel)
 
 
 def _streams(shape: Structure, row: str, vector: str, target: Target) -> bool:
-    """Whether the rows are so few that one walk through a vast operand serves all of them."""
+    """Whether the rows are so few that one walk through a vast operand serves all that is computed with it."""
     trip, terms = shape.trip(row), shape.trip(shape.reduced[-1])
     if trip is None or trip > STREAMED_ROWS or terms is None or terms < 2 * STREAMED_TERMS:
         return False
-    return vast(shape, vector, target)
+    others = [d for d in shape.free if d not in (row, vector) and shape.trip(d) != 1]
+    return any(all(read.along(d) != 0 for d in others) for read in _vast_reads(shape, vector, target))
+
+
+def _streamed(shape: Structure, row: str, vector: str, lanes: int, target: Target) -> Blocking:
+    """Strips of columns whose sums half of the first cache holds, as many for one core as for another."""
+    columns, rows, bytes_of_one = shape.trip(vector) or 1, shape.trip(row) or 1, _element_bytes(shape)
+    shared = any(at_least(shape.trip(d), target.cores) for d in shape.free if d not in (row, vector))
+    share = -(-columns // (1 if shared else target.cores))
+    held = max(lanes, target.cache_bytes[0] // (2 * bytes_of_one * rows))
+    strip = -(-share // -(-share // held))
+    return Blocking("across", vector, -(-strip // lanes) * lanes, ((row, rows),), None, STREAMED_TERMS)
 
 
 def vast(shape: Structure, vector: str, target: Target) -> bool:
-    """Whether what is read along the vector and the reduction does not stay in the second cache."""
-    sizes = [
-        prod(shape.trip(d) or 1 for d in (*shape.free, *shape.reduced) if read.along(d) != 0)
-        for read in shape.reads
-        if read.along(vector) == 1 and read.along(shape.reduced[0]) not in (0, 1, None)
-    ]
-    return 4 * max(sizes, default=0) > target.cache_bytes[1]
+    """Whether an operand that is read along the vector and the reduction does not stay in the second cache."""
+    return bool(_vast_reads(shape, vector, target))
+
+
+def _vast_reads(shape: Structure, vector: str, target: Target) -> list[Touch]:
+    """Reads along the vector whose rows, one for each term of the reduction, do not fit the second cache together."""
+    columns, found = shape.trip(vector), []
+    for read in shape.reads:
+        steps = {d: read.along(d) for d in shape.reduced}
+        if columns is None or read.along(vector) != 1 or any(s is None or 0 < abs(s) < columns for s in steps.values()):
+            continue  # windows that overlap are fewer cells than terms
+        terms = prod(shape.trip(d) or 1 for d, step in steps.items() if step)
+        if terms * columns * _element_bytes(shape) > target.cache_bytes[1]:
+            found.append(read)
+    return found
+
+
+def _element_bytes(shape: Structure) -> int:
+    return max(v.dtype.bytes for v in shape.statement.values)
 
 
 def _height(trip: int | None, most: int, vectors: int, costs: Costs) -> int:

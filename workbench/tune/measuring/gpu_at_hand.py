@@ -102,3 +102,4 @@ class GpuRunner(LocalRunner):
 
     timing = TIMING
     bounded = False  # CUDA reserves more addresses than a machine has memory
+    fresh_passes = False  # a GPU's context takes longer to make than a pass

@@ -31,7 +31,7 @@ MOST_DRIFT = 3.0
 PASSES = 3
 """Finalists are timed so often in turn: what disturbs the machine for a while disturbs one pass of some of them.  The
 first pass checks their results once more.  One that no later pass can make the fastest is not timed in the last.
-Each pass has arrays of its own: where they lie decides which of their lines share a place in the caches.
+Each pass has a process and arrays of its own: where they lie decides which of their lines share a place in the caches.
 """
 
 SLOW_REFERENCE = 4.0
@@ -47,6 +47,7 @@ class LocalRunner:
     ranks = False
     timing = RUNNER
     bounded = True
+    fresh_passes = True
 
     def __init__(self, builders: int | None = None) -> None:
         self.count = builders
@@ -113,8 +114,8 @@ class LocalRunner:
         usual = {r.number for r in requests if r.schedule is not None}  # what the others are compared with
         yield from (refused(b) for b in listed if b.outcome is not None)
         for turn, built in [(n, b) for n in range(PASSES) for b in listed]:
-            if built is listed[0] and turn:
-                self.prepared.clear()
+            if built is listed[0] and turn and self.fresh_passes and self.runner is not None:
+                self.runner.stop()
             if built.number in times and not (turn == PASSES - 1 and built.number in _beaten(times, usual)):
                 result = self._timed(built, None, patience / PASSES, right=turn > 0)
                 times[built.number].append(result)

@@ -99,7 +99,7 @@ def _with_rows(plan: Blocking, shape: Structure) -> Blocking:
     chosen = decide(f"{shape.statement.name}_rows", usual, ("", *others), opens=True)
     if chosen == usual:
         return plan
-    return replace(plan, rows=((chosen, ABREAST),) if chosen else (), terms=1)
+    return replace(plan, rows=((chosen, ABREAST),) if chosen else ())
 
 
 def _across(schedule: Schedule, identifier: str, plan: Blocking, time: Sequence[str]) -> Schedule:

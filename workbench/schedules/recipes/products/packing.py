@@ -173,8 +173,7 @@ def _in_blocks(schedule: Schedule, identifier: str, plan: Packing, *, together: 
 
 
 def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, dim: str) -> Schedule:
-    """The panels of an operand: those of rows packed where their block of the reduction begins, those of columns each
-    where its cells begin."""
+    """The panels of an operand, packed where the iterations of their home begin."""
     name = schedule.program.statement(identifier).name
     home = loop_of(name, _home(schedule, identifier, plan, dim))
     size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
@@ -206,7 +205,7 @@ def _home(schedule: Schedule, identifier: str, plan: Packing, dim: str) -> str:
     """The loop whose iterations have a panel of their own.
 
     A panel of columns is made just before all rows go by it, unless there are blocks of rows, which would each make it
-    anew: then all panels of a block stand there together.
+    anew, or it is streamed: then all panels of a block of the reduction stand there together.
     """
     if dim == plan.column and not plan.blocks[plan.row] and not plan.streamed:
         return over_blocks(plan.inside(plan.column))

@@ -125,13 +125,12 @@ def _meant(schedule: Schedule, operand: Read, home: str) -> str:
 def _copied(
     schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool, in_order: bool = False
 ) -> Schedule:
-    """The copy panel by panel, or as its loops stand, in lanes or unrolled along the dimension that was cut."""
+    """The copy panel by panel, or all of them row by row, in lanes or unrolled along the dimension that was cut."""
     own = _copying(schedule, buffer)
     panels = _cut(own[position], size, ("panel", "lane"))
     others = [*own[:position], *own[position + 1 :]]
-    schedule = panels.on(schedule)
-    if not in_order:
-        schedule = applied(schedule, reorder(panels.outer, *others, panels.inner))
+    walked = (*others, panels.outer, panels.inner) if in_order else (panels.outer, *others, panels.inner)
+    schedule = applied(panels.on(schedule), reorder(*walked))
     if position == 0 and not in_order and len(others) > 1:  # rows of the operand follow one another: one long loop
         schedule = steps.fuse(*others).on(schedule)
     return (vectorize if lanes else unroll)(panels.inner).on(schedule)

@@ -10,10 +10,11 @@ from workbench.records import record
 from workbench.schedules.analysis.blocking import STREAMED_ROWS, shapes, tile_slots, vast
 from workbench.schedules.analysis.structure import Structure
 from workbench.schedules.recipes.decisions import decide, sizes_near
+from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.target import Target
 
 REUSE = 4
-"""Register tiles that must read a panel before its copy pays."""
+"""Register tiles that must read a panel before its copy pays, where it is not `STREAMED`."""
 
 LEAST = 3
 """Vectors in a row that are worth blocks."""
@@ -117,32 +118,25 @@ def sized(
     column, flat = fused_name(*run), len(run) > 1
     size = max(v.dtype.bytes for v in shape.statement.values)
     lanes = target.lanes(8 * size)
-    streamed = words is None and not flat and _streams(shape, (run[0], m, k), target)
+    streamed = words is None and not flat and _is_streamed(shape, (run[0], m, k), reads[0], target)
     if n < LEAST * lanes or (m < (1 if flat else REUSE) * target.tile[0] and not streamed):
         return None
-    across = True if streamed and across is None else across
     batches = tuple(d for d in shape.free if d not in (*run, row))
     batch = next((d for d in batches if (shape.trip(d) or 1) >= max(2, target.cores)), None)
     cores = 1 if batch else target.cores
     tile = (words.rows, words.columns // lanes) if words and words.tiles else None
-    division = _division((m, n), lanes, cores, target, flat=flat, across=across, tile=tile)
+    wide = across is None and streamed and n >= cores * LEAST * lanes
+    division = _division((m, n), lanes, cores, target, flat=flat, across=wide or across, tile=tile)
     if tile is None:
         division = _decided(division, shape, (m, n), lanes, cores, flat=flat, free=across is None)
     inner = (words.bytes if words else size) * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
-    moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
-    filled = words is not None and (words.shifted or words.wide != "" or k % words.count != 0)
-    other = reads[1] if filled or any(t.along(depth) != 1 for t in moving) else None
-    name = shape.statement.name
-    if other is not None and words is None and not decide(f"{name}_pack_rows", True, (True, False)):
-        other = None
+    name, other = shape.statement.name, _packed_rows(shape, (row, depth, k), reads[1], words)
     unit = words.depth if words else DEPTH
-    depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None and words is None, unit=unit)
-    depths = _even(k, STREAMED[1], unit) if streamed else depths
+    both, line = other is not None and words is None, division.width * inner
+    depths = _even(k, STREAMED[1], unit) if streamed else _depth(k, line, target, whole=whole, both=both, unit=unit)
     depths = decide(f"{name}_block_{depth}", depths, lambda: sizes_near(depths, k // 2, unit=16, zero=True))
-    columns, rows = _blocks((m, n), division, (depths or k) * inner, target)
-    if streamed:
-        most = max(division.unit, HELD * target.cache_bytes[1] // ((depths or k) * inner))
-        columns, rows = _even(n, min(most, division.columns), division.unit), 0
+    blocks_of = _streamed_blocks if streamed else _blocks
+    columns, rows = blocks_of((m, n), division, (depths or k) * inner, target)
     rows = decide(f"{name}_block_{row}", rows, lambda: sizes_near(rows, m // 2, unit=division.height, zero=True))
     columns = decide(
         f"{name}_block_{column}", columns, lambda: sizes_near(columns, n // 2, unit=division.width, zero=True)
@@ -156,11 +150,26 @@ def sized(
     return Packing(*sizes, operand, other, batches, threads, run if flat else (), words, streamed and depths > 0)
 
 
-def _streams(shape: Structure, dims: tuple[str, int, int], target: Target) -> bool:
-    """Whether few rows go by a vast operand: more than share one walk through it, fewer than hide how it is read."""
-    column, rows, terms = dims
-    most, depth = STREAMED
-    return STREAMED_ROWS < rows <= most and terms >= 2 * depth and vast(shape, column, target)
+def _is_streamed(shape: Structure, dims: tuple[str, int, int], operand: Read, target: Target) -> bool:
+    """Whether few rows go by a vast operand: more than share one walk through it, fewer than hide how it is read.
+
+    What is known before is packed once: then it does not count in which order.
+    """
+    (column, rows, terms), (most, depth) = dims, STREAMED
+    few = STREAMED_ROWS < rows <= most and terms >= 2 * depth
+    return few and not is_known(operand.tensor) and vast(shape, column, target)
+
+
+def _packed_rows(shape: Structure, dims: tuple[str, str, int], operand: Read, words: Words | None) -> Read | None:
+    """What is read along the rows where it is packed: where it does not run along the reduction, or words fill up."""
+    row, depth, terms = dims
+    moving = [t for t in shape.reads if t.array == operand.tensor and t.along(row) != 0]
+    filled = words is not None and (words.shifted or words.wide != "" or terms % words.count != 0)
+    if not filled and all(t.along(depth) == 1 for t in moving):
+        return None
+    if words is None and not decide(f"{shape.statement.name}_pack_rows", True, (True, False)):
+        return None
+    return operand
 
 
 def _depth(k: int, row: int, target: Target, *, whole: bool, both: bool, unit: int) -> int:
@@ -185,6 +194,14 @@ def _blocks(cells: tuple[int, int], division: _Division, line: int, target: Targ
     near, far = second // 4 // line, max(second, third // (2 * target.cores)) // line
     rows = near if near >= BLOCK * division.width else far
     return _even(n, min(far, division.columns), division.unit), _even(m, min(rows, division.rows), division.height)
+
+
+def _streamed_blocks(cells: tuple[int, int], division: _Division, line: int, target: Target) -> tuple[int, int]:
+    """The same where panels are copied in the order of memory: as many columns for each core, all rows."""
+    _, n = cells
+    most = max(division.unit, HELD * target.cache_bytes[1] // line)
+    columns = _even(division.columns, most, division.unit) or division.columns
+    return (columns if columns < n else 0), 0
 
 
 @record

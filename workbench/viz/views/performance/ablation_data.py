@@ -15,6 +15,9 @@ ROUNDS = 5
 # Who needs longer than this for one call is measured in two rounds only.
 PATIENCE_SECONDS = 0.5
 
+# Times as long with folded arrays: what they share disturbs.
+DISTURBED = 1.07
+
 # Seconds of one call.
 Once = Callable[[], float]
 
@@ -48,12 +51,15 @@ class Removal:
 
 @record
 class Timed:
-    """Seconds of one call in each round, of the whole schedule; `folded` those of a call whose arrays never leave the
-    caches (empty where that was not measured).
+    """Seconds of one call in each round, of the whole schedule.
+
+    `folded` are those of a call whose arrays are folded onto a few pages, `unfolded` those of one whose arrays are
+    the same but for that (empty where they were not measured).
     """
 
     rounds: tuple[float, ...]
     folded: tuple[float, ...] = ()
+    unfolded: tuple[float, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -62,9 +68,13 @@ class Timed:
 
     @property
     def without_waiting(self) -> float | None:
-        """The part of the time that is left where no access leaves the caches: the median of the rounds' ratios."""
-        ratios = [a / b for a, b in zip(self.folded, self.rounds, strict=False)]
-        return min(1.0, statistics.median(ratios)) if ratios else None
+        """The part of the time that is left where no access goes far: the median of the rounds' ratios.
+
+        None where folded arrays take longer: then what they share disturbs more than memory does.
+        """
+        ratios = [a / b for a, b in zip(self.folded, self.unfolded, strict=False)]
+        left = statistics.median(ratios) if ratios else DISTURBED
+        return min(1.0, left) if left < DISTURBED else None
 
 
 def without_step(schedule: Schedule, place: int) -> tuple[Schedule, tuple[Transform, ...]]:
@@ -88,15 +98,15 @@ def ablation(
     *,
     seconds: float,
     steps: bool = True,
-    folded: Once | None = None,
+    beside: tuple[Once, Once] | None = None,
 ) -> tuple[Timed, tuple[Removal, ...]]:
     """The time of a schedule, and of the schedule without each of its steps.
 
     `prepare` builds a schedule and gives a function that calls it once and says how long that took.  Each takes
-    `seconds` a round.  With `steps=False` nothing is left out.  `folded` calls the whole schedule with arrays that
-    never leave the caches.
+    `seconds` a round.  With `steps=False` nothing is left out.  `beside` are calls of the whole schedule with folded
+    and unfolded arrays.
     """
-    contenders: dict[int, Once] = {-1: prepare(schedule)} | ({-2: folded} if folded else {})
+    contenders: dict[int, Once] = {-1: prepare(schedule)} | (dict(zip((-2, -3), beside, strict=True)) if beside else {})
     known: list[Removal] = []
     for place in range(len(schedule.trace)) if steps else ():
         found, made = _candidate(schedule, place)
@@ -107,7 +117,7 @@ def ablation(
                 found = Removal(place, found.step, found.also, reason=f"not built: {str(error).splitlines()[0]}")
         known.append(found)
     times = _in_turns(contenders, seconds)
-    whole = Timed(tuple(times[-1]), tuple(times.get(-2, ())))
+    whole = Timed(tuple(times[-1]), tuple(times.get(-2, ())), tuple(times.get(-3, ())))
     return whole, tuple(_measured(r, times.get(r.place), times[-1]) for r in known)
 
 

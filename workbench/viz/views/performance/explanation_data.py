@@ -8,7 +8,9 @@ from typing import Any
 
 from workbench import ops, poly
 from workbench.errors import BuildError, CallError, LoweringError
+from workbench.poly.programs.marks import NontemporalStores
 from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import marked
 from workbench.records import record
 from workbench.runtime import build
 from workbench.runtime.host.machine import thread_count
@@ -87,8 +89,8 @@ def explanation_of(schedule: Schedule, target: Target, sizes: Mapping[str, int],
     def prepare(one: Schedule) -> Once:
         return caller(kernel if one is schedule else build(one, target, asked.threads), known)
 
-    beside = folded_caller(kernel, known)
-    timed, removals = ablation(schedule, prepare, seconds=asked.seconds, steps=asked.ablation, folded=beside)
+    beside = folded_callers(kernel, known, thread_count(asked.threads))
+    timed, removals = ablation(schedule, prepare, seconds=asked.seconds, steps=asked.ablation, beside=beside)
     machine = kernel.kernel.target
     flops, threads = poly.flops(program.original), thread_count(asked.threads)
     place = None
@@ -129,19 +131,27 @@ def caller(kernel: CompiledKernel, sizes: Mapping[str, int]) -> Once:
     return _once(kernel, *_given(kernel, sizes))
 
 
-def folded_caller(kernel: CompiledKernel, sizes: Mapping[str, int]) -> Once | None:
-    """The same with arrays of data that never leave the caches, and what is computed of no use.
+def folded_callers(kernel: CompiledKernel, sizes: Mapping[str, int], threads: int) -> tuple[Once, Once] | None:
+    """The same with arrays of data that are folded onto a few pages, and with arrays that are like them unfolded.
 
-    None where there is no such array, or where the system does not fold.
+    What is computed is of no use.  None where there is no such array, where stores go by the caches, or where the
+    system does not fold.
     """
     arrays, out, scalars, fresh = _given(kernel, sizes)
     outs = out if isinstance(out, tuple) else (out,)
-    size = fold_bytes([a for a in (*arrays, *outs) if folds(a)])
-    found = [folded(a, size) if folds(a) else a for a in (*arrays, *outs)]
-    if not any(map(folds, found)) or any(a is None for a in found):
+    every = [a for a in (*arrays, *(() if fresh is not None else outs)) if folds(a)]
+    if not every or marked(kernel.schedule.tree, NontemporalStores):
         return None
-    inputs, written = tuple(found[: len(arrays)]), tuple(found[len(arrays) :])
-    return _once(kernel, inputs, written if isinstance(out, tuple) else written[0], scalars, fresh)
+
+    def called(size: int | None) -> Once | None:
+        found = {id(a): folded(a, size, threads) for a in every}
+        if any(a is None for a in found.values()):
+            return None
+        inputs, written = (tuple(found.get(id(a), a) for a in own) for own in (arrays, outs))
+        return _once(kernel, inputs, written if isinstance(out, tuple) else written[0], scalars, fresh)
+
+    near, far = called(fold_bytes(every)), called(None)
+    return None if near is None or far is None else (near, far)
 
 
 def _given(kernel: CompiledKernel, sizes: Mapping[str, int]) -> tuple[tuple[Any, ...], Any, dict[str, int], Any]:

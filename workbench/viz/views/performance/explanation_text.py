@@ -15,8 +15,8 @@ from workbench.wording import number_of
 WORTH = 1.1
 BEST = 3
 IMPOSSIBLE = 1.05
-# Parts of the time that are left without waits for memory: all but what measurements differ by, or less than half.
-NO_WAITS, MOSTLY_WAITS = 0.93, 0.5
+# The part of the time that is left without waits for memory: all but what measurements differ by.
+NO_WAITS = 0.93
 
 
 def explanation_text(found: Explanation) -> str:
@@ -60,15 +60,14 @@ def _roof(found: Explanation) -> list[str]:
 
 
 def _waits(found: Explanation) -> list[str]:
-    """What binds below the roof: instructions or memory, as a call shows whose arrays never leave the caches."""
+    """What binds below the roof: instructions or memory, as a call shows whose arrays stay near the core."""
     left = found.timed.without_waiting
     if left is None:
         return []
     time = duration(left * found.timed.seconds)
     if left > NO_WAITS:
-        return [f"Memory does not bind it: with arrays that never leave the caches it takes {time}, as long."]
-    rest = "the rest is waiting for memory" if left > MOSTLY_WAITS else "most of the time it waits for memory"
-    return [f"With arrays that never leave the caches it would take {time} ({left:.0%}): {rest}."]
+        return [f"With its arrays on a few pages, near the core, it takes {time}, as long: memory does not bind it."]
+    return [f"With its arrays on a few pages, near the core, it takes {time} ({left:.0%}): the rest is waiting."]
 
 
 def _machine(found: Explanation) -> list[str]:

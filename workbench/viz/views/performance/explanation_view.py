@@ -48,13 +48,12 @@ def explain(
 ) -> Picture:
     """Why a schedule, program or kernel is as fast as it is; it is built and run on this machine, with sample arrays.
 
-    Its place below the roofline; the bytes that each cache moves, counted exactly; the time of a call whose arrays
-    never leave the caches, because all their pages are the same few (on Linux): what is left of it is not memory;
-    width, loads and spills of its innermost loops, read from the machine code; and the time without each of its
-    steps.  `sizes` are those that it
-    leaves open, `target` another ISA of this machine, `seconds` the length of a turn (five turns for the whole and for
-    each step).  `ablation=False` leaves no step out, `ceilings` are taken instead of this machine's.  The values
-    are in `.data`, an `Explanation`.
+    Its place below the roofline; the bytes that each cache moves, counted exactly; what is left of its time where all
+    pages of its arrays are the same few, so that no access goes far from the core (on Linux); width, loads and spills
+    of its innermost loops, read from the machine code; and the time without each of its steps.  `sizes` are those
+    that it leaves open, `target` another ISA of this machine, `seconds` the length of a turn (five turns for the whole
+    and for each step).  `ablation=False` leaves no step out, `ceilings` are taken instead of this machine's.  The
+    values are in `.data`, an `Explanation`.
 
     Raises LoweringError while a size is open, BuildError without a C compiler, WorkbenchError for what is not built
     into C of this machine.
