@@ -15,8 +15,8 @@ Outcome = Literal["measured", "illegal", "not built", "crashed", "timed out", "w
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
-TIED = 1.01
-"""Times the least seconds: so much is luck, and the default recipe is the simpler schedule."""
+TIED = 1.025
+"""Times the least seconds: so much is luck in the best of several finalists, and the default recipe is simpler."""
 
 
 @record(repr=False)
