@@ -132,6 +132,15 @@ def test_it_says_whether_memory_binds(left, words):
     assert bool(words) == ("near the core" in "\n".join(sentences(found)))
 
 
+def test_it_says_that_vectors_are_not_full():
+    machine = wb.Target(vector_bits=256)
+    apart = wb.schedule(wb.ops.matmul, M=32, N=13, K=64) | wb.decompose_reduction("C")
+    narrow = apart | wb.reorder("C/m", "C/k", "C/n") | wb.vectorize("C/n")
+    text = str(wb.explain(narrow, machine, seconds=0.001, ablation=False, ceilings=CEILINGS))
+    assert "256-bit vectors, 81% full: " in text
+    assert "% full" not in str(wb.explain(tiled(), machine, seconds=0.001, ablation=False, ceilings=CEILINGS))
+
+
 def test_calls_with_folded_arrays_are_timed_in_the_same_rounds():
     beside = (lambda: 1.0), (lambda: 4.0)
     timed, _ = ablation(tiled(), lambda one: lambda: 2.0, seconds=1e-9, steps=False, beside=beside)

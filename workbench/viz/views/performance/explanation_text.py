@@ -15,6 +15,8 @@ from workbench.wording import number_of
 WORTH = 1.1
 BEST = 3
 IMPOSSIBLE = 1.05
+# Vectors of which a larger part is used are full.
+FULL = 0.97
 # The part of the time that is left without waits for memory: all but what measurements differ by.
 NO_WAITS = 0.93
 
@@ -84,12 +86,13 @@ def _loop(loop: StatementLoop, bits: int) -> str:
         touches = f"{number_of(code.loads, 'load')}, {number_of(code.stores, 'store')}"
         return f"{own} computes nothing in its innermost loop: {width}, {touches}."
     width = f"{code.bits}-bit vectors" if code.vectorised else "one number at a time"
+    full = f", {loop.filled:.0%} full" if loop.filled is not None and loop.filled < FULL else ""
     narrow = f" (of {bits} bits that the machine has)" if code.vectorised and code.bits < bits else ""
     counts = ((code.fused, "multiply-add"), (code.others, "other operation"))
     computed = " and ".join(number_of(n, what) for n, what in counts if n)
     each = "" if code.loads_per_fused is None else f" ({code.loads_per_fused:.2g} a multiply-add)"
     spilt = f"{number_of(code.spills, 'move')} between registers and the stack" if code.spills else "no spills"
-    return f"{own} computes with {width}{narrow}: {computed}, {number_of(code.loads, 'load')}{each}, {spilt}."
+    return f"{own} computes with {width}{narrow}{full}: {computed}, {number_of(code.loads, 'load')}{each}, {spilt}."
 
 
 def _steps(removals: tuple[Removal, ...]) -> list[str]:

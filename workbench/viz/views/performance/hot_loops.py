@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from workbench import poly
 from workbench.codegen.kernel import Kernel
+from workbench.poly.count.vectors import lanes_filled
 from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Tree
 from workbench.records import record
 from workbench.runtime.kernels.launch import CompiledKernel
 from workbench.runtime.measuring.machine_code import machine_code
@@ -23,7 +25,8 @@ class StatementLoop:
     """A machine loop, the statements (by name) whose instances it executes, and the innermost `loop` of the schedule.
 
     `share` is their part of the program's operations, or of its instances where it computes nothing.  Of several loops
-    for the same statements the one that computes most at once is `main`, the others are its remainders.
+    for the same statements the one that computes most at once is `main`, the others are its remainders.  `filled` is
+    the part of the lanes of its vectors that compute an instance; None where it has no vectors.
     """
 
     code: MachineLoop
@@ -31,6 +34,7 @@ class StatementLoop:
     loop: str
     share: float
     main: bool
+    filled: float | None = None
 
     @property
     def hot(self) -> bool:
@@ -51,8 +55,18 @@ def statement_loops(kernel: CompiledKernel, program: Program) -> tuple[Statement
     for loop, (statements, name) in zip(found, owners, strict=True):
         if statements:
             share = sum(shares.get(s, 0.0) for s in statements)
-            rows.append(StatementLoop(loop, statements, name, share, main=_is_main(loop, statements, found, owners)))
+            main = _is_main(loop, statements, found, owners)
+            filled = _filled(schedule.tree, program, statements, loop) if main else None
+            rows.append(StatementLoop(loop, statements, name, share, main, filled))
     return tuple(sorted(rows, key=lambda r: (-r.share, not r.main, r.code.address)))
+
+
+def _filled(tree: Tree, program: Program, statements: Sequence[str], loop: MachineLoop) -> float | None:
+    """How full the vectors of a machine loop are, by the first of its statements."""
+    own = program.statement(statements[0])
+    lanes = loop.bits // (8 * max((v.dtype.bytes for v in own.values), default=1))
+    found = lanes_filled(program, tree, own.id, lanes) if loop.vectorised and lanes > 1 else None
+    return None if found is None else float(found)
 
 
 def _is_main(
