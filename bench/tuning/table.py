@@ -16,6 +16,9 @@ def markdown(record: Record) -> str:
     return "\n".join([head(record), f"## {record.settings['title']}", "", table, "", *summary, ""])
 
 
+LOW = 0.8
+"""A default below this part of its roof has a distance to close."""
+
 Page = tuple[str, list[str]]
 """A table and the lines below it."""
 
@@ -34,7 +37,21 @@ def _gains(rows: Sequence[Tuned]) -> Page:
     return aligned_rows(columns, cells), [
         f"- geometric mean of {len(gains)}: {mean(gains):.2f}",
         f"- slower than the default (under 0.97): {', '.join(slower) or 'none'}",
+        *_distances([r for r in rows if r.facts.get("share") is not None]),
     ]
+
+
+def _distances(roofed: Sequence[Tuned]) -> list[str]:
+    """Of defaults far below their roofs: which part of the distance was closed, and what is said to bind."""
+    far = [r for r in roofed if r.facts["share"] < LOW]
+    if not far:
+        return []
+    closed = sum(max(0.0, r.facts["closed"]) for r in far) / len(far)
+    cells = [[r.case, f"{r.facts['share']:.0%}", f"{r.facts['closed']:.0%}", r.facts["binds"]] for r in far]
+    return [
+        f"- below {LOW:.0%} of their roof by default: {len(far)} of {len(roofed)}; of the distance closed, "
+        f"in the mean: {closed:.0%}", "", aligned_rows(["operator", "of its roof", "closed", "what binds"], cells),
+    ]  # fmt: skip
 
 
 def _rates(rows: Sequence[Tuned]) -> Page:

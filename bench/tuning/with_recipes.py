@@ -18,13 +18,12 @@ from bench.suite import CASES as SUITE
 from bench.tuning.campaign import Campaign, main
 from bench.tuning.studies import in_turn
 from workbench.errors import WorkbenchError
+from workbench.runtime.host.machine import thread_count
+from workbench.runtime.measuring.roofs import measured_ceilings
 from workbench.schedules import Schedule
 from workbench.tune.study import Study
 
 THREADS = (1, 2)
-LOW = 0.8
-"""A default below this part of its roof has a distance to close."""
-
 CASES = {f"{case.name}, {n} thread{'s' * (n > 1)}": (case, n) for n in THREADS for case in SUITE}
 
 
@@ -40,18 +39,23 @@ def run(case: str, trials: int) -> Tuned:
 
 
 def explained(study: Study) -> Mapping[str, Any]:
-    """How much of its roof the default reaches (None where there is none), and in words what binds default and best."""
+    """How much of its roof the default reaches (None where there is none), and in words what binds default and best.
+
+    The roofs are measured beside each case: on a machine that others share they are not the same all day.
+    """
     try:
-        share, words = roofed(study.default)
-        _, of_best = roofed(study.best) if study.best != study.default else (share, words)
+        types = {a.dtype.name for a in study.default.program.arrays.values()}
+        roofs = measured_ceilings("float64" if "float64" in types else "float32", thread_count())
+        share, words = roofed(study.default, roofs)
+        _, of_best = roofed(study.best, roofs) if study.best != study.default else (share, words)
     except WorkbenchError as error:
         return {"share": None, "binds": f"not explained: {error.args[0]}"}
     return {"share": share, "binds": words, "best_binds": of_best}
 
 
-def roofed(schedule: Schedule) -> tuple[float | None, str]:
+def roofed(schedule: Schedule, roofs: wb.Ceilings) -> tuple[float | None, str]:
     """(the part of its roof, what is said of it)."""
-    found = wb.explain(schedule, ablation=False)
+    found = wb.explain(schedule, ablation=False, ceilings=roofs)
     entry = found.data.entry
     share = entry.measured / entry.tightest.bound if entry is not None and entry.measured else None
     return share, " ".join(line.strip() for line in str(found).split("\n\n")[0].splitlines()[1:])

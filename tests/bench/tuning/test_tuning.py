@@ -7,12 +7,14 @@ import json
 import pytest
 
 import workbench as wb
+from bench import facts
 from bench.page import leave
-from bench.record import Timing, Tuned, read, row
+from bench.record import Record, Timing, Tuned, read, row
 from bench.tuning import against_tvm, rates, unseen, with_recipes, without_recipe
 from bench.tuning.campaign import Campaign, main, page, read_journal
 from bench.tuning.odd_operators import ODD
 from bench.tuning.studies import in_turn
+from bench.tuning.table import markdown
 from bench.tuning.unseen import UNSEEN
 from workbench.schedules import recipe_sketch
 from workbench.target import Target
@@ -75,6 +77,21 @@ def test_a_page_has_a_row_for_each_case_and_reads_back(campaign, tmp_path, capsy
     said = file.with_suffix(".md").read_text()
     assert all(f"| {name} " in said for name in names)
     assert ("<svg" in file.with_suffix(".svg").read_text()) if campaign is against_tvm.CAMPAIGN else True
+
+
+def test_a_page_says_what_was_closed_of_the_distance_to_the_roof_and_what_binds():
+    rows = (
+        tuned("near", share=0.9, closed=0.1, binds="nothing"),
+        tuned("far", share=0.5, closed=0.4, binds="lanes"),
+        tuned("worse", share=0.7, closed=-0.1, binds="memory"),
+        tuned("no arithmetic", share=None),
+    )
+    settings = {"campaign": "with_recipes", "title": "t"}
+    said = markdown(Record(facts.machine(), facts.software(), settings, {"before": facts.load(), "after": facts.load()}, rows, "now"))
+    assert "below 80% of their roof by default: 2 of 3; of the distance closed, in the mean: 20%" in said
+    assert "| lanes" in said
+    assert "| memory" in said
+    assert "| nothing" not in said
 
 
 def row_fields(found: Tuned) -> dict[str, object]:
