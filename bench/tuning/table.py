@@ -47,11 +47,13 @@ def _distances(roofed: Sequence[Tuned]) -> list[str]:
     if not far:
         return []
     closed = sum(max(0.0, r.facts["closed"]) for r in far) / len(far)
-    cells = [[r.case, f"{r.facts['share']:.0%}", f"{r.facts['closed']:.0%}", r.facts["binds"]] for r in far]
-    return [
-        f"- below {LOW:.0%} of their roof by default: {len(far)} of {len(roofed)}; of the distance closed, "
-        f"in the mean: {closed:.0%}", "", aligned_rows(["operator", "of its roof", "closed", "what binds"], cells),
-    ]  # fmt: skip
+    whole = f"{len(far)} of {len(roofed)}; of the distance closed, in the mean: {closed:.0%}"
+    return [f"- below {LOW:.0%} of their roof by default: {whole}", "", *map(_distance, far)]
+
+
+def _distance(row: Tuned) -> str:
+    facts = row.facts
+    return f"- {row.case}: {facts['share']:.0%} of its roof, {facts['closed']:.0%} of the rest closed. {facts['binds']}"
 
 
 def _rates(rows: Sequence[Tuned]) -> Page:
