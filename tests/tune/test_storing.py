@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -15,9 +16,10 @@ import workbench as wb
 from tests.tune.support import SIZES, SMALL
 from workbench.errors import WorkbenchError
 from workbench.poly import lower
+from workbench.tune.best_known import _from_file
 from workbench.tune.problem import problem_of
 from workbench.tune.storing.database import VERSION, Database, StudyKey
-from workbench.tune.trials import Trial
+from workbench.tune.trials import Trial, fastest, merged
 
 PROBLEM = problem_of(lower(SMALL, SIZES), "c")
 STUDY = StudyKey("study", PROBLEM, "{}", "random", "1")
@@ -55,6 +57,20 @@ def test_what_was_added_comes_back(database):
     assert store.fastest(PROBLEM.key).number == 3
     (problem,) = store.problems()
     assert (problem["name"], problem["sizes"], problem["trials"]) == ("odd", SIZES, 5)
+
+
+@pytest.mark.parametrize(("seconds", "chosen"), [(0.99e-3, 0), (0.9e-3, 1)])
+def test_a_call_has_what_a_study_would_choose(database, seconds, chosen):
+    store = Database(database)
+    store.add_study(STUDY)
+    for number, took in ((0, 1e-3), (1, seconds), (2, 0.1e-3)):
+        first = trial(number, took, schedule=f"schedule {number}", source="search" if number else "default")
+        store.add(STUDY, first)
+        if number < 2:
+            store.add(STUDY, replace(first, source="final", uid=f"f{number}"))
+    assert fastest(merged(store.trials("study"))).number == chosen
+    assert store.fastest(PROBLEM.key).number == chosen
+    assert _from_file(str(database), PROBLEM.key)[2] == chosen
 
 
 def test_a_trial_is_never_changed_and_the_same_one_is_not_added_twice(database):

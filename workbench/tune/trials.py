@@ -15,6 +15,9 @@ Outcome = Literal["measured", "illegal", "not built", "crashed", "timed out", "w
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
+DEFAULT_NUMBER = 0
+"""The number of the trial of the default recipe."""
+
 TIED = 1.025
 """Times the least seconds: so much is luck in the best of several finalists, and the default recipe is simpler."""
 

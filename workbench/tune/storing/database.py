@@ -33,7 +33,7 @@ from workbench.tune.storing.tables import (
     row_of,
     trial_of,
 )
-from workbench.tune.trials import Trial
+from workbench.tune.trials import DEFAULT_NUMBER, TIED, Trial
 
 VERSION = 1
 
@@ -100,11 +100,12 @@ class Database:
         return [trial_of(row) for row in self._rows(wanted)]
 
     def fastest(self, problem: str) -> Trial | None:
-        """The fastest trial of a problem; finals count more than what they confirm."""
+        """The fastest trial of a problem, as `trials.fastest` chooses; finals count more than what they confirm."""
+        seconds = sql.case((TRIALS.c.number == DEFAULT_NUMBER, TRIALS.c.seconds / TIED), else_=TRIALS.c.seconds)
         wanted = TRIALS.select().where(TRIALS.c.problem == problem, TRIALS.c.seconds.is_not(None))
         finals = wanted.where(TRIALS.c.source == "final")
         for query in (finals, wanted):
-            for row in self._rows(query.order_by(TRIALS.c.seconds).limit(1)):
+            for row in self._rows(query.order_by(seconds).limit(1)):
                 return trial_of(row)
         return None
 

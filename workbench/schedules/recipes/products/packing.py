@@ -3,9 +3,9 @@
 The panel of one operand that a block of the reduction needs is copied into the order in which registers read it.  Then
 a register tile walks through memory with stride 1, and few pages are in use at once.
 
-Whether a product is packed, `packing` says here: enough multiplications, both operands reused.  How large the blocks
-are, `sized` of `product_blocks.py`; what the copies look like, `panels.py`.  Products that are not packed are tiled by
-`recipes/loops/tiling.py`.
+Which products come into question `packing` says here: enough multiplications, two operands that are read in order.
+From how many rows on they are packed, and in which blocks, is `sized` of `product_blocks.py`; what the copies look
+like, `panels.py`.  Products that are not packed are tiled by `recipes/loops/tiling.py`.
 """
 
 from __future__ import annotations

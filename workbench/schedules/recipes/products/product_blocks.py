@@ -1,4 +1,4 @@
-"""Block sizes of a packed product, from the caches, the registers and the number of cores."""
+"""Whether the rows of a product are enough for packed panels, and its blocks: from caches, registers and cores."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ DEPTH = 8
 """Blocks of a reduction have a multiple of so many terms."""
 
 STREAMED = (64, 128)
-"""So few rows go by a vast operand that it counts how that is read: in the order of memory, all panels of so many terms
-together.  (A panel by itself has another page for each term.)"""
+"""So few rows, more than the `STREAMED_ROWS` that share one walk, go by a vast operand that it counts how that is read:
+in the order of memory, all panels of so many terms together.  (A panel by itself has another page for each term.)"""
 
 HELD = 2
 """Second caches that such a block of panels may fill: what it loses to a farther cache it gains by longer rows."""

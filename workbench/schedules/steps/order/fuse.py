@@ -21,7 +21,7 @@ from workbench.schedules.arguments import moderate, new_name
 from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loops, neighbours, put, require_new
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.order.tile import one_band
+from workbench.schedules.steps.support.bands import one_band
 from workbench.schedules.transform import Transform
 
 MOST_ITERATIONS = 1 << 40

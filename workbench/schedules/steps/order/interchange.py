@@ -12,7 +12,7 @@ from workbench.schedules.choices import takes_choices
 from workbench.schedules.edit import find_loops, neighbours, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.order.decompose_reduction import in_the_way
-from workbench.schedules.steps.order.tile import one_band
+from workbench.schedules.steps.support.bands import one_band
 from workbench.schedules.transform import Transform
 
 

@@ -11,10 +11,11 @@ from workbench.poly.programs.tree import Band
 from workbench.records import record
 from workbench.schedules.arguments import mapping, name_pair, whole
 from workbench.schedules.choices import takes_choices
-from workbench.schedules.edit import Site, find_loops, put, require_new
+from workbench.schedules.edit import find_loops, put, require_new
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.order.decompose_reduction import in_the_way
 from workbench.schedules.steps.order.split import divided, half
+from workbench.schedules.steps.support.bands import one_band
 from workbench.schedules.steps.support.block_sizes import in_pairs
 from workbench.schedules.transform import Transform
 
@@ -92,19 +93,6 @@ class Tile(Transform):
         body = ", ".join(f"{n}={s}" for n, s in self.sizes) if plain else repr(dict(self.sizes))
         names = {n: (o, i) for n, o, i in self.names}
         return f"tile({body}{f', names={names!r}' if names else ''})"
-
-
-def one_band(step: Transform, found: list[Site]) -> Band:
-    """The band that holds all the loops; ScheduleError if they stand in different nests."""
-    if len({site.path for site in found}) > 1:
-        names = ", ".join(site.loop.name for site in found)
-        raise ScheduleError(
-            f"{step}: loops {names} are not directly inside one another; bring them together first "
-            "(distribute, decompose_reduction)"
-        )
-    if len({site.position for site in found}) < len(found):
-        raise ScheduleError(f"{step}: a loop is named twice")
-    return found[0].band
 
 
 @takes_choices
