@@ -22,7 +22,7 @@ def with_rows(
 ) -> Schedule:
     """The schedule with other rows for a loop: those of one statement if the name says so, else all.
 
-    It takes the step, so it is asked once a step; a step that changes several loops builds their band itself (`bands.py`).
+    It takes the step, so it is asked once a step; one that changes several loops builds their band itself (`bands.py`).
     """
     statement = LoopName(name).statement
     only = statement_id(schedule.program, statement) if statement else None
