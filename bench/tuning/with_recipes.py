@@ -32,33 +32,35 @@ def run(case: str, trials: int) -> Tuned:
     own, threads = CASES[case]
     with wb.settings(threads=threads):
         found = in_turn(case, operator_of(own), own.sizes, trials, also=explained)
-    share, gain = found.facts.get("share"), found.gain
-    if share is None or gain is None or share >= 1.0:
-        return found
-    return replace(found, facts=found.facts | {"closed": (share * gain - share) / (1.0 - share)})
+    roof, gain = found.facts.get("roof_seconds"), found.gain
+    if roof is None or gain is None or found.default is None:
+        return replace(found, facts=found.facts | {"share": None})
+    share = roof / found.default.seconds
+    closed = (share * gain - share) / (1.0 - share) if share < 1.0 else None
+    return replace(found, facts=found.facts | {"share": share, "closed": closed})
 
 
 def explained(study: Study) -> Mapping[str, Any]:
-    """How much of its roof the default reaches (None where there is none), and in words what binds default and best.
+    """What the default would take at its roof (None where there is none), and in words what binds default and best.
 
     The roofs are measured beside each case: on a machine that others share they are not the same all day.
     """
     try:
         types = {a.dtype.name for a in study.default.program.arrays.values()}
         roofs = measured_ceilings("float64" if "float64" in types else "float32", thread_count())
-        share, words = roofed(study.default, roofs)
-        _, of_best = roofed(study.best, roofs) if study.best != study.default else (share, words)
+        seconds, words = roofed(study.default, roofs)
+        _, of_best = roofed(study.best, roofs) if study.best != study.default else (seconds, words)
     except WorkbenchError as error:
-        return {"share": None, "binds": f"not explained: {error.args[0]}"}
-    return {"share": share, "binds": words, "best_binds": of_best}
+        return {"roof_seconds": None, "binds": f"not explained: {error.args[0]}"}
+    return {"roof_seconds": seconds, "binds": words, "best_binds": of_best}
 
 
 def roofed(schedule: Schedule, roofs: wb.Ceilings) -> tuple[float | None, str]:
-    """(the part of its roof, what is said of it)."""
+    """(seconds at the tightest roof, what is said of the schedule)."""
     found = wb.explain(schedule, ablation=False, ceilings=roofs)
     entry = found.data.entry
-    share = entry.measured / entry.tightest.bound if entry is not None and entry.measured else None
-    return share, " ".join(line.strip() for line in str(found).split("\n\n")[0].splitlines()[1:])
+    seconds = entry.flops / entry.tightest.bound if entry is not None else None
+    return seconds, " ".join(line.strip() for line in str(found).split("\n\n")[0].splitlines()[1:])
 
 
 CAMPAIGN = Campaign("with_recipes", "the suite's operators, 64 trials each", 64, CASES, run)
