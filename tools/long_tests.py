@@ -7,7 +7,6 @@ counts.  Those that were listed and did not run stay listed while they are in th
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -23,14 +22,14 @@ LEAST = 2.0
 HEAD = "# Tests that take turns in `make test`, with the seconds that they took: written by tools/long_tests.py.\n"
 
 
-def seconds(report: Path) -> Counter[str]:
+def seconds(report: Path) -> dict[str, float]:
     """Seconds of each test function (in the browser: of each file) of one run."""
-    found: Counter[str] = Counter()
+    found: dict[str, float] = {}
     for case in ElementTree.parse(report).iter("testcase"):
         module = case.get("classname", "").replace(".", "/") + ".py"
         taker = turn_taker(f"{module}::{case.get('name', '')}")
         if case.find("skipped") is None and takes_turns(taker):
-            found[taker] += float(case.get("time", 0))
+            found[taker] = found.get(taker, 0.0) + float(case.get("time", 0))
     return found
 
 

@@ -59,7 +59,7 @@ def folded(like: Array, size: int | None, parts: int = 1) -> Array | None:
     weakref.finalize(space, libc.munmap, base, length).atexit = False
     if not _mapped(libc, base, length, size, parts):
         return None
-    array = np.frombuffer(space, like.dtype, like.size, behind).reshape(like.shape)
+    array = np.frombuffer(memoryview(space), like.dtype, like.size, behind).reshape(like.shape)
     beginning = like.reshape(-1)[: min(like.size, size // like.itemsize)]
     flat = array.reshape(-1)
     for part in reversed(range(parts)):  # the first last: a part may begin in the middle of a page of the one before
