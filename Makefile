@@ -36,7 +36,7 @@ test: setup      ## the tests: of one with many cases an eighth, of the long one
 	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(SHARED) --sample 8 --durations 40 --durations-min 3 $(TEST_FLAGS)
 	@sh tools/front_end.sh test
 
-quick: setup     ## what to run while writing, of a test with many cases a twelfth: under three minutes
+quick: setup     ## what to run while writing, of a test with many cases a twelfth, of the long ones a quarter: under three minutes
 	HYPOTHESIS_PROFILE=quick $(RUN) pytest $(SHARED) -m "not slow and not gpu" --sample 12 $(TEST_FLAGS)
 
 newest: setup    ## the quick tests on the newest Python found, in .venv-newest

@@ -46,7 +46,7 @@ def _distances(roofed: Sequence[Tuned]) -> list[str]:
     far = [r for r in roofed if r.facts["share"] < LOW]
     if not far:
         return []
-    closed = sum(max(0.0, r.facts["closed"]) for r in far) / len(far)
+    closed = sum(r.facts["closed"] for r in far) / len(far)
     whole = f"{len(far)} of {len(roofed)}; of the distance closed, in the mean: {closed:.0%}"
     return [f"- below {LOW:.0%} of their roof by default: {whole}", "", *map(_distance, far)]
 

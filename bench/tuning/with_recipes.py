@@ -22,6 +22,7 @@ from workbench.runtime.host.machine import thread_count
 from workbench.runtime.measuring.roofs import measured_ceilings
 from workbench.schedules import Schedule
 from workbench.tune.study import Study
+from workbench.viz.views.performance.explanation_data import roof_type
 
 THREADS = (1, 2)
 CASES = {f"{case.name}, {n} thread{'s' * (n > 1)}": (case, n) for n in THREADS for case in SUITE}
@@ -46,8 +47,7 @@ def explained(study: Study) -> Mapping[str, Any]:
     The roofs are measured beside each case: on a machine that others share they are not the same all day.
     """
     try:
-        types = {a.dtype.name for a in study.default.program.arrays.values()}
-        roofs = measured_ceilings("float64" if "float64" in types else "float32", thread_count())
+        roofs = measured_ceilings(roof_type(study.default.program), thread_count())
         seconds, words = roofed(study.default, roofs)
         _, of_best = roofed(study.best, roofs) if study.best != study.default else (seconds, words)
     except WorkbenchError as error:

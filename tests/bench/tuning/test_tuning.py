@@ -88,7 +88,7 @@ def test_a_page_says_what_was_closed_of_the_distance_to_the_roof_and_what_binds(
     )
     settings, load = {"campaign": "with_recipes", "title": "t"}, dict.fromkeys(("before", "after"), facts.load())
     said = markdown(Record(facts.machine(), facts.software(), settings, load, rows, "now"))
-    assert "below 80% of their roof by default: 2 of 3; of the distance closed, in the mean: 20%" in said
+    assert "below 80% of their roof by default: 2 of 3; of the distance closed, in the mean: 15%" in said
     assert "- far: 50% of its roof, 40% of the rest closed. lanes" in said
     assert "- worse: 70% of its roof, -10% of the rest closed. memory" in said
     assert "nothing" not in said

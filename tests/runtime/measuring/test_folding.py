@@ -14,7 +14,7 @@ import workbench as wb
 from workbench.runtime.measuring import folding
 from workbench.runtime.measuring.folding import fold_bytes, folded, folds
 from workbench.viz.views.performance.ablation_data import Timed
-from workbench.viz.views.performance.explanation_data import folded_callers
+from workbench.viz.views.performance.explanation_data import arguments_of, folded_callers
 
 PAGE = mmap.PAGESIZE
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system does not fold arrays")
@@ -89,7 +89,7 @@ def test_a_system_that_does_not_fold_says_so(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(folding, "_libc", lambda: None)
         assert folded(np.ones(5000), PAGE) is None
-        assert folded_callers(kernel, sizes, 1) is None
+        assert folded_callers(kernel, arguments_of(kernel, sizes), 1) is None
 
     def refused(name):
         raise OSError("no more files")
@@ -102,14 +102,17 @@ def test_a_system_that_does_not_fold_says_so(monkeypatch):
 def test_a_kernel_runs_on_them_as_on_others(threads):
     for name, sizes in (("matmul", dict(M=96, N=200, K=300)), ("lookup", dict(E=1000, D=64, B=8, L=40))):
         kernel, sizes = a_kernel(name, **sizes)
-        assert all(once() > 0.0 for once in folded_callers(kernel, sizes, threads))  # places are what they were
+        calls = folded_callers(kernel, arguments_of(kernel, sizes), threads)
+        assert all(once() > 0.0 for once in calls)  # places are what they were
 
 
 def test_what_is_too_small_or_goes_by_the_caches_is_not_folded():
-    assert folded_callers(*a_kernel(M=4, N=4, K=4), 1) is None
+    kernel, sizes = a_kernel(M=4, N=4, K=4)
+    assert folded_callers(kernel, arguments_of(kernel, sizes), 1) is None
     doubled = wb.operator("def f(float(N) x) -> (y) { y(i) = 2 * x(i) }")
     streaming = wb.schedule(doubled, N=100000) | wb.vectorize("y/i") | wb.nontemporal("y")
-    assert folded_callers(wb.build(streaming), {"N": 100000}, 1) is None
+    kernel = wb.build(streaming)
+    assert folded_callers(kernel, arguments_of(kernel, {"N": 100000}), 1) is None
 
 
 def test_rounds_are_compared_one_by_one():

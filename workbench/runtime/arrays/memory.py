@@ -63,6 +63,18 @@ def data_address(array: np.ndarray[Any, Any]) -> int:
 _first_byte = ctypes.c_char.from_buffer
 
 
+def at_a_page(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An uninitialised array that begins where a page does: no vector of it lies across two lines of a cache.
+
+    >>> at_a_page((3, 5), np.dtype("f4")).ctypes.data % PAGE
+    0
+    """
+    size = prod(shape) * dtype.itemsize
+    raw = np.empty(size + PAGE, np.uint8)
+    start = -raw.ctypes.data % PAGE
+    return raw[start : start + size].view(dtype).reshape(shape)
+
+
 def result_maker(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Callable[[], np.ndarray[Any, Any]]:
     """A function that makes uninitialised C-contiguous arrays, which begin half a page in when they are large.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.lang import operator
 from workbench.records import record
+from workbench.runtime.arrays.memory import at_a_page
 from workbench.runtime.building import build, build_target
 from workbench.runtime.calibration.cost_texts import ADDITIONS, DIVISIONS, PANEL, READS, STEPS, chains_of, cost_text
 from workbench.runtime.compilers.compiling import load
@@ -140,9 +141,7 @@ def _ring(size: int, line: int) -> Array:
 
 def _aligned(cells: int) -> Array:
     """Numbers 1.0 (float32) that begin where a page does."""
-    raw = np.empty(4 * cells + 4096, np.uint8)
-    start = -raw.ctypes.data % 4096
-    found = raw[start : start + 4 * cells].view(np.float32)
+    found = at_a_page((cells,), np.dtype(np.float32))
     found[:] = 1.0
     return found
 

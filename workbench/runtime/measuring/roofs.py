@@ -13,13 +13,13 @@ from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.lang import operator
 from workbench.records import record
+from workbench.runtime.arrays.memory import at_a_page
 from workbench.runtime.building import build
 from workbench.runtime.compilers.storage import storage, write_file
 from workbench.runtime.host.machine import this_machine, thread_count
@@ -38,7 +38,6 @@ ABREAST = (1, 4, 8)
 # No processor does more than so many multiply-adds of a register a cycle, nor so many cycles a second.
 UNITS, HERTZ = 2, 7e9
 PASSES = 3
-PAGE = 4096
 # Share of a cache that the sweep fills, bytes beyond all caches, bytes that one call moves at least.
 SHARE, BEYOND, CALL_BYTES = 0.5, 4.0, 100e6
 # A pass reads one line ahead of where it writes: no compiler can make one pass of two.
@@ -199,7 +198,7 @@ def _prepared(made: Schedule, dtype: str, threads: int) -> Call:
     """A call of the kernel, which was called once: the pages of its result are there."""
     kernel, sizes = build(made, threads=threads), made.program.sizes
     given = np.full(sizes["P"], 0.25, dtype)
-    out = _at_a_page((sizes["P"], sizes["N"]), np.dtype(dtype))
+    out = at_a_page((sizes["P"], sizes["N"]), np.dtype(dtype))
     kernel(given, out=out)
     return partial(kernel, given, out=out)
 
@@ -212,14 +211,6 @@ def _best(call: Call, seconds: float) -> float:
         call()
         best = min(best, perf_counter() - start)
     return best
-
-
-def _at_a_page(shape: tuple[int, int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """An array that begins where a page does: no vector of it lies across two lines of a cache."""
-    size = shape[0] * shape[1] * dtype.itemsize
-    raw = np.empty(size + PAGE, np.uint8)
-    start = -raw.ctypes.data % PAGE
-    return raw[start : start + size].view(dtype).reshape(shape)
 
 
 @cache

@@ -18,6 +18,9 @@ PATIENCE_SECONDS = 0.5
 # Times as long with folded arrays: what they share disturbs.
 DISTURBED = 1.07
 
+# Places of contenders that are no step's.
+WHOLE, FOLDED, UNFOLDED = -1, -2, -3
+
 # Seconds of one call.
 Once = Callable[[], float]
 
@@ -72,8 +75,9 @@ class Timed:
 
         None where folded arrays take longer: then what they share disturbs more than memory does.
         """
-        ratios = [a / b for a, b in zip(self.folded, self.unfolded, strict=False)]
-        left = statistics.median(ratios) if ratios else DISTURBED
+        if not self.folded:
+            return None
+        left = statistics.median(a / b for a, b in zip(self.folded, self.unfolded, strict=False))
         return min(1.0, left) if left < DISTURBED else None
 
 
@@ -106,7 +110,9 @@ def ablation(
     `seconds` a round.  With `steps=False` nothing is left out.  `beside` are calls of the whole schedule with folded
     and unfolded arrays.
     """
-    contenders: dict[int, Once] = {-1: prepare(schedule)} | (dict(zip((-2, -3), beside, strict=True)) if beside else {})
+    contenders = {WHOLE: prepare(schedule)}
+    if beside is not None:
+        contenders[FOLDED], contenders[UNFOLDED] = beside
     known: list[Removal] = []
     for place in range(len(schedule.trace)) if steps else ():
         found, made = _candidate(schedule, place)
@@ -117,8 +123,8 @@ def ablation(
                 found = Removal(place, found.step, found.also, reason=f"not built: {str(error).splitlines()[0]}")
         known.append(found)
     times = _in_turns(contenders, seconds)
-    whole = Timed(tuple(times[-1]), tuple(times.get(-2, ())), tuple(times.get(-3, ())))
-    return whole, tuple(_measured(r, times.get(r.place), times[-1]) for r in known)
+    whole = Timed(tuple(times[WHOLE]), tuple(times.get(FOLDED, ())), tuple(times.get(UNFOLDED, ())))
+    return whole, tuple(_measured(r, times.get(r.place), times[WHOLE]) for r in known)
 
 
 def _candidate(schedule: Schedule, place: int) -> tuple[Removal, Schedule | None]:

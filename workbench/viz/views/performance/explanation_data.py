@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -85,11 +86,15 @@ def explanation_of(schedule: Schedule, target: Target, sizes: Mapping[str, int],
     program, tree = of.program, of.tree
     known = {**schedule.original.sizes, **sizes}
     kernel = build(schedule, target, asked.threads)
+    own = arguments_of(kernel, known)
 
     def prepare(one: Schedule) -> Once:
-        return caller(kernel if one is schedule else build(one, target, asked.threads), known)
+        if one is schedule:
+            return caller(kernel, own)
+        other = build(one, target, asked.threads)
+        return caller(other, arguments_of(other, known))
 
-    beside = folded_callers(kernel, known, thread_count(asked.threads))
+    beside = folded_callers(kernel, own, thread_count(asked.threads))
     timed, removals = ablation(schedule, prepare, seconds=asked.seconds, steps=asked.ablation, beside=beside)
     machine = kernel.kernel.target
     flops, threads = poly.flops(program.original), thread_count(asked.threads)
@@ -111,9 +116,14 @@ def _open(program: Program, sizes: Mapping[str, int]) -> dict[str, int]:
     return {name: value for name, value in sizes.items() if program.original.sizes.get(name) != value}
 
 
-def _ceilings(program: Program, threads: int) -> roofs.Ceilings:
+def roof_type(program: Program) -> str:
+    """The type whose ceilings are a program's."""
     types = {a.dtype.name for a in program.arrays.values()}
-    return roofs.ceilings("float64" if "float64" in types else "float32", threads=threads)
+    return "float64" if "float64" in types else "float32"
+
+
+def _ceilings(program: Program, threads: int) -> roofs.Ceilings:
+    return roofs.ceilings(roof_type(program), threads=threads)
 
 
 def _loops(kernel: CompiledKernel, program: Program) -> tuple[tuple[StatementLoop, ...], str]:
@@ -123,39 +133,21 @@ def _loops(kernel: CompiledKernel, program: Program) -> tuple[tuple[StatementLoo
         return (), str(error)
 
 
-def caller(kernel: CompiledKernel, sizes: Mapping[str, int]) -> Once:
-    """A function that calls the kernel once with sample arrays, and says how many seconds that took.
+@record
+class Arguments:
+    """Sample arrays of a kernel, what it writes to, the sizes that no array tells.
 
-    An array that the kernel updates is restored before each call, outside the time.
+    What an array that the kernel updates is before a call is `fresh`; None where it updates none.
     """
-    return _once(kernel, *_given(kernel, sizes))
+
+    arrays: tuple[Any, ...]
+    out: Any
+    scalars: Mapping[str, int]
+    fresh: Any
 
 
-def folded_callers(kernel: CompiledKernel, sizes: Mapping[str, int], threads: int) -> tuple[Once, Once] | None:
-    """The same with arrays of data that are folded onto a few pages, and with arrays that are like them unfolded.
-
-    What is computed is of no use.  None where there is no such array, where stores go by the caches, or where the
-    system does not fold.
-    """
-    arrays, out, scalars, fresh = _given(kernel, sizes)
-    outs = out if isinstance(out, tuple) else (out,)
-    every = [a for a in (*arrays, *(() if fresh is not None else outs)) if folds(a)]
-    if not every or marked(kernel.schedule.tree, NontemporalStores):
-        return None
-
-    def called(size: int | None) -> Once | None:
-        found = {id(a): folded(a, size, threads) for a in every}
-        if any(a is None for a in found.values()):
-            return None
-        inputs, written = (tuple(found.get(id(a), a) for a in own) for own in (arrays, outs))
-        return _once(kernel, inputs, written if isinstance(out, tuple) else written[0], scalars, fresh)
-
-    near, far = called(fold_bytes(every)), called(None)
-    return None if near is None or far is None else (near, far)
-
-
-def _given(kernel: CompiledKernel, sizes: Mapping[str, int]) -> tuple[tuple[Any, ...], Any, dict[str, int], Any]:
-    """(sample arrays, what a first call wrote, sizes that no array tells, what an updated array is before a call)."""
+def arguments_of(kernel: CompiledKernel, sizes: Mapping[str, int]) -> Arguments:
+    """Arguments with which the kernel was called once."""
     op = kernel.schedule.original.definition
     if op is None:
         raise CallError(
@@ -165,18 +157,45 @@ def _given(kernel: CompiledKernel, sizes: Mapping[str, int]) -> tuple[tuple[Any,
     arrays = tuple(named[p.name] for p in kernel.signature.inputs)
     scalars = {n: sizes[n] for n in kernel.signature.symbols if n not in {p.name for p in kernel.signature.inputs}}
     fresh = ops.sample_out(op, **sizes)
-    return arrays, kernel(*arrays, out=_copied(fresh), **scalars), scalars, fresh
+    return Arguments(arrays, kernel(*arrays, out=_copied(fresh), **scalars), scalars, fresh)
 
 
-def _once(kernel: CompiledKernel, arrays: tuple[Any, ...], out: Any, scalars: Mapping[str, int], fresh: Any) -> Once:
+def caller(kernel: CompiledKernel, own: Arguments) -> Once:
+    """A function that calls the kernel once, and says how many seconds that took.
+
+    An array that the kernel updates is restored before each call, outside the time.
+    """
+
     def once() -> float:
-        if fresh is not None:
-            _restore(out, fresh)
+        if own.fresh is not None:
+            _restore(own.out, own.fresh)
         start = perf_counter()
-        kernel(*arrays, out=out, **scalars)
+        kernel(*own.arrays, out=own.out, **own.scalars)
         return perf_counter() - start
 
     return once
+
+
+def folded_callers(kernel: CompiledKernel, own: Arguments, threads: int) -> tuple[Once, Once] | None:
+    """The same with arrays of data that are folded onto a few pages, and with arrays that are like them unfolded.
+
+    What is computed is of no use.  None where there is no such array, where stores go by the caches, or where the
+    system does not fold.
+    """
+    outs = own.out if isinstance(own.out, tuple) else (own.out,)
+    every = [a for a in (*own.arrays, *(() if own.fresh is not None else outs)) if folds(a)]
+    if not every or marked(kernel.schedule.tree, NontemporalStores):
+        return None
+
+    def called(size: int | None) -> Once | None:
+        found = {id(a): folded(a, size, threads) for a in every}
+        if any(a is None for a in found.values()):
+            return None
+        arrays, written = (tuple(found.get(id(a), a) for a in these) for these in (own.arrays, outs))
+        return caller(kernel, replace(own, arrays=arrays, out=written if isinstance(own.out, tuple) else written[0]))
+
+    near, far = called(fold_bytes(every)), called(None)
+    return None if near is None or far is None else (near, far)
 
 
 def _copied(out: Any) -> Any:
