@@ -18,8 +18,10 @@ def tuned(op, sizes, target=AVX2) -> bool:
     return "tune=generic" in wb.generate(wb.autoschedule(op, target, sizes=sizes), target).source
 
 
-def test_long_sums_in_lanes_are_tuned_alike():
-    assert tuned(wb.ops.matmul, SQUARE)
+@pytest.mark.parametrize(("rows", "alike"), [(8, True), (13, True), (11, False), (15, False)])
+def test_tiles_whose_operands_would_be_read_again_are_tuned_alike(rows, alike):
+    """8 rows are tiles of 4, 13 of 5 and 3; 11 of 6 and 5, 15 of 5."""
+    assert tuned(wb.ops.matmul, dict(M=rows, N=48, K=512)) == alike
 
 
 @pytest.mark.parametrize("name", ["avx512", "neon"])

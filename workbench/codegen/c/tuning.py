@@ -1,21 +1,26 @@
-"""For which processors GCC weighs instructions: where a tile of sums has registers for its operands, for none of them.
+"""For which processors GCC weighs instructions: where tiles of sums would read their operands again for each row.
 
 Tuned for a Zen (`-march=native` there), GCC 12 takes a load for so cheap that it reads a vector of one operand from
-memory again for each row of a tile, 12 loads for 8 multiply-adds where 6 would do: tiles of 4 x 2 vectors took twice
-their time on a Zen 3.  Where the innermost sum is over a few taps, which compilers write out, operands of neighbouring
-taps fill the registers, and reading again is right: a convolution of 3 x 3 took 1.15 of its time with operands held.
+memory again for each row of a tile of three or four, 12 loads for 8 multiply-adds where 6 would do: tiles of 4 x 2
+vectors took twice their time on a Zen 3.  Tiles of five rows and more hold them however GCC is tuned, those of two
+never.  Where the innermost sum is over a few taps, which compilers write out, operands of neighbouring taps fill the
+registers, and reading again is right: a convolution of 3 x 3 took 1.15 of its time with operands held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf, prod
 
-from workbench.codegen.nest.nest import Accumulate, For, Nest, walk
+from workbench.codegen.nest.nest import Accumulate, For, Local, Nest, walk
 from workbench.lang.algebra.normal_form import constant
 from workbench.target import Target
 
 FEW = 8
 """Steps of a loop at most that compilers write out by themselves; `recipes.products.convolution_tiles` counts on it."""
+
+READ_AGAIN = (3, 4)
+"""Rows of a tile for each of which its operands would be read."""
 
 BITS = 256
 """Wider registers are more, and multiply by what they read from memory."""
@@ -30,18 +35,31 @@ def tuning(nest: Nest, target: Target) -> str:
     """What stands before everything else in the C text; "" if nothing need be said."""
     if target.vector_bits != BITS or "avx2" not in target.isa:
         return ""
-    steps = [*_steps(nest)]
-    return ALIKE if steps and min(steps) > FEW else ""
+    tiles = [x for x in walk(nest) if isinstance(x, Accumulate)]
+    steps = [n for x in tiles for n in _steps(x)]
+    if not steps or min(steps) <= FEW:
+        return ""
+    rows = {_rows(cells) for x in tiles if any(_steps(x)) for cells in x.locals}
+    return ALIKE if rows.intersection(READ_AGAIN) else ""
 
 
-def _steps(nest: Nest) -> Iterator[float]:
-    """How often the innermost loop turns of each sum over cells in registers."""
-    for tile in walk(nest):
-        if isinstance(tile, Accumulate):
-            for loop in walk(tile.body):
-                if isinstance(loop, For) and loop.kind == "serial" and _is_around_cells(loop):
-                    trip = constant(loop.upper)
-                    yield float("inf") if trip is None else trip
+def _rows(cells: Local) -> float:
+    """How often a tile uses a vector that it read; 1 if it has no second vector that would take its place."""
+    trips = {x.variable: _trip(x) for x in cells.dims}
+    across = trips.pop(cells.lane_variable, cells.lanes) / cells.lanes
+    return prod(trips.values()) if across > 1 else 1
+
+
+def _steps(tile: Accumulate) -> Iterator[float]:
+    """How often the innermost loop of a sum over cells in registers turns."""
+    for loop in walk(tile.body):
+        if isinstance(loop, For) and loop.kind == "serial" and _is_around_cells(loop):
+            yield _trip(loop)
+
+
+def _trip(loop: For) -> float:
+    upper, lower = constant(loop.upper), constant(loop.lower)
+    return inf if upper is None or lower is None else upper - lower
 
 
 def _is_around_cells(loop: For) -> bool:
