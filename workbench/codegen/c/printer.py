@@ -65,6 +65,7 @@ class Printer:
     stoppable: bool = False
     outer: int = 0
     looks: int = 0
+    total: Nest | None = None  # that is in registers
     workspace: Workspace = field(default_factory=Workspace)
     encoding: Encoding = field(default_factory=Encoding)
 
@@ -199,7 +200,9 @@ class Printer:
     def accumulate(self, node: Accumulate, lane: Lane) -> list[str]:
         first, last = register_prologue(self.values, node), after(self.values, node)
         self.values.held[:0] = node.locals
+        around, self.total = self.total, node.body
         body = self.lines(node.body, lane)
+        self.total = around
         del self.values.held[: len(node.locals)]
         return braced("{", owned([*first, *body, *last]))
 
@@ -239,7 +242,7 @@ class Printer:
 
     def is_short(self, loop: For) -> bool:
         """Whether a loop is written out though no step says so."""
-        return bool(self.values.held) and few_taps(loop)
+        return self.total is not None and few_taps(loop, self.total)
 
     def moved(self, loop: For) -> list[str]:
         """An unrolled loop that only copies neighbours, or a few rows side by side, as one move of memory."""

@@ -32,7 +32,9 @@ REORDERING_PASSES = (
     "-fno-tree-loop-distribution", "-fno-tree-loop-distribute-patterns", "-fno-loop-unroll-and-jam",
     "-fno-split-loops", "-fno-unswitch-loops",
 )  # fmt: skip
-GCC = (*SCALAR_PASSES, *REORDERING_PASSES, NULL_IS_NO_PROOF, ZEROS_HAVE_SIGNS)
+# Where a loop begins within a line of decoded instructions, its turns read one line more: 3 to 8 % of a product of 512.
+LOOPS_AT_LINES = "-falign-loops=64"
+GCC = (*SCALAR_PASSES, LOOPS_AT_LINES, *REORDERING_PASSES, NULL_IS_NO_PROOF, ZEROS_HAVE_SIGNS)
 # What Clang's -O3 adds leaves the order of iterations alone (it unrolls more): its passes have no names to be asked for
 # one by one.  Those that interchange, divide, fuse or jam loops are off unless asked for.
 CLANG = ("-O3", "-fno-vectorize", "-fno-slp-vectorize")

@@ -23,7 +23,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                     float O_r;
                     O_r = O[f*140 + h*20 + w];
                     for (int64_t c = 0; c < 3; c++) {
-                        for (int64_t kh = 0; kh < 3; kh++) {
+                        WB_UNROLL_TAPS for (int64_t kh = 0; kh < 3; kh++) {
                             WB_UNROLL_TAPS for (int64_t kw = 0; kw < 2; kw++) {
                                 /* O: O(n, f, h, w) += I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
                                 O_r += I_[c*189 + (h + kh)*21 + w + kw] * K[f*18 + c*6 + kh*2 + kw];

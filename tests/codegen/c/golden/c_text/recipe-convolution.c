@@ -25,7 +25,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                     }
                 }
                 for (int64_t c = 0; c < 3; c++) {
-                    for (int64_t kh = 0; kh < 3; kh++) {
+                    WB_UNROLL_TAPS for (int64_t kh = 0; kh < 3; kh++) {
                         WB_UNROLL_TAPS for (int64_t kw = 0; kw < 2; kw++) {
                             WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
                                 WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
@@ -49,7 +49,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                         }
                     }
                     for (int64_t c = 0; c < 3; c++) {
-                        for (int64_t kh = 0; kh < 3; kh++) {
+                        WB_UNROLL_TAPS for (int64_t kh = 0; kh < 3; kh++) {
                             WB_UNROLL_TAPS for (int64_t kw = 0; kw < 2; kw++) {
                                 WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
                                     WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
@@ -70,7 +70,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                             O_r2[f_i] = wb_all_v8f32(0.0f);
                         }
                         for (int64_t c = 0; c < 3; c++) {
-                            for (int64_t kh = 0; kh < 3; kh++) {
+                            WB_UNROLL_TAPS for (int64_t kh = 0; kh < 3; kh++) {
                                 WB_UNROLL_TAPS for (int64_t kw = 0; kw < 2; kw++) {
                                     WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
                                         O_r2[f_i] += (wb_v8f32_first(&I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw], 20 - 16 * w_o - w_i) * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
