@@ -3,12 +3,16 @@
 Tuned for a Zen (`-march=native` there), GCC 12 takes a load for so cheap that it reads a vector of one operand from
 memory again for each row of a tile of three or four, 12 loads for 8 multiply-adds where 6 would do: tiles of 4 x 2
 vectors took twice their time on a Zen 3.  Tiles of five rows and more hold them however GCC is tuned, those of two
-never.  Where the innermost sum is over a few taps, which compilers write out, operands of neighbouring taps fill the
-registers, and reading again is right: a convolution of 3 x 3 took 1.15 of its time with operands held.
+never.  Where only the rest has so few, and there are masks, it is left to it: told otherwise, GCC holds these too, and
+one of the twelve sums of the other tiles has no register (twice the time).
+
+Where the innermost sum is over a few taps, which compilers write out, operands of neighbouring taps fill the registers,
+and reading again is right: a convolution of 3 x 3 took 1.15 of its time with operands held.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from math import inf, prod
 
@@ -39,15 +43,25 @@ def tuning(nest: Nest, target: Target) -> str:
     steps = [n for x in tiles for n in _steps(x)]
     if not steps or min(steps) <= FEW:
         return ""
-    rows = {_rows(cells) for x in tiles if any(_steps(x)) for cells in x.locals}
-    return ALIKE if rows.intersection(READ_AGAIN) else ""
+    shapes: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for x in tiles:
+        for cells in x.locals if any(_steps(x)) else ():
+            shapes[cells.cell.array].append(_shape(cells))
+    masked = any(isinstance(x, For) and x.limit is not None for tile in tiles for x in walk(tile.body))
+    told = [shape for own in shapes.values() for shape in ([max(own, key=prod)] if masked else own)]
+    return ALIKE if any(_is_read_again(*shape) for shape in told) else ""
 
 
-def _rows(cells: Local) -> float:
-    """How often a tile uses a vector that it read; 1 if it has no second vector that would take its place."""
+def _shape(cells: Local) -> tuple[float, float]:
+    """How often a tile uses a vector that it read, and how many it reads."""
     trips = {x.variable: _trip(x) for x in cells.dims}
     across = trips.pop(cells.lane_variable, cells.lanes) / cells.lanes
-    return prod(trips.values()) if across > 1 else 1
+    return prod(trips.values()), across
+
+
+def _is_read_again(rows: float, across: float) -> bool:
+    """Whether a second vector would take a register's place."""
+    return rows in READ_AGAIN and across > 1
 
 
 def _steps(tile: Accumulate) -> Iterator[float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 
 from workbench.lang.algebra.normal_form import polynomial
-from workbench.lang.expr import Const, Expr, Read, index_names
+from workbench.lang.expr import Const, Expr, Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.loop_names import loop_of
 from workbench.poly.programs.tree import path
@@ -33,6 +33,13 @@ def run_along(shape: Structure, column: str, among: tuple[str, ...]) -> tuple[st
             break
         run.insert(0, outer)
     return tuple(run)
+
+
+def ends_in_run(shape: Structure, operand: Read, run: tuple[str, ...]) -> bool:
+    """Whether the last subscripts of a read are the dims of a run, and each other one a dim of its own or 0."""
+    dims = [_moved_by(shape, s) for s in operand.subscripts]
+    others = dims[: -len(run)]
+    return (*dims[-len(run) :],) == run and None not in others and not {*others}.intersection(run)
 
 
 def thinned(schedule: Schedule, identifier: str) -> Schedule:
@@ -60,6 +67,17 @@ def _copied(schedule: Schedule, identifier: str, operand: Read, factors: list[in
     names = [f"d{i}" for i in range(len(factors))]
     cells = [n if f == 1 else f"{n} / {f}" for n, f in zip(names, factors, strict=True)]
     return transform_layout(buffer, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
+
+
+def _moved_by(shape: Structure, subscript: Expr) -> str | None:
+    """The dim that a subscript is, those of one iteration apart ("" if it is 0); None if it is anything else."""
+    terms = [(m, f) for m, f in polynomial(subscript).terms if f and not (m and _stays(shape, m))]
+    match terms:
+        case []:
+            return ""
+        case [((Index(name),), 1)]:
+            return name
+    return None
 
 
 def _factor(shape: Structure, subscript: Expr) -> int:

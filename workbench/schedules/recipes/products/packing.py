@@ -27,6 +27,7 @@ from workbench.schedules.recipes.loops.loop_collapse import run_along, thinned
 from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.recipes.products.panels import by_instruction, copied_rows, plain_read, runs_along, with_panel
 from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
+from workbench.schedules.recipes.products.run_panels import with_run_panels
 from workbench.schedules.recipes.try_steps import changed_statements, simple, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize, tile
@@ -117,9 +118,9 @@ def _packed(
     if plan.other is not None and words is not None and words.shifted and is_known(plan.other.tensor):
         return start  # whoever packs it once knows nothing of the instruction's code
     if plan.operand is not None:
-        schedule = _filled(schedule, identifier, plan, plan.operand, plan.column)
+        schedule = _filled(schedule, identifier, plan, plan.operand, plan.column, target)
     if plan.other is not None:
-        schedule = _filled(schedule, identifier, plan, plan.other, plan.row)
+        schedule = _filled(schedule, identifier, plan, plan.other, plan.row, target)
     if plan.words is None or not plan.words.instruction:
         return schedule
     return _instructed(schedule, identifier, plan, plan.words)
@@ -172,9 +173,13 @@ def _in_blocks(schedule: Schedule, identifier: str, plan: Packing, *, together: 
     return parallelize(loop_of(name, plan.threads)).on(schedule) if plan.threads in outside else schedule
 
 
-def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, dim: str) -> Schedule:
+def _filled(
+    schedule: Schedule, identifier: str, plan: Packing, operand: Read, dim: str, target: Target
+) -> Schedule:
     """The panels of an operand, packed where the iterations of their home begin."""
     name = schedule.program.statement(identifier).name
+    if plan.run and dim == plan.column:
+        return _run_filled(schedule, identifier, plan, operand, target)
     home = loop_of(name, _home(schedule, identifier, plan, dim))
     size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
     words = plan.words
@@ -192,6 +197,15 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
     (buffer,) = {*schedule.program.arrays} - before
     narrow = words.wide not in ("", schedule.program.arrays[buffer].dtype.name)
     return steps.widen(buffer, words.wide).on(schedule) if narrow else schedule
+
+
+def _run_filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, target: Target) -> Schedule:
+    """All panels of what is read along a run, for each batch; by all threads, unless each has batches of its own."""
+    name = schedule.program.statement(identifier).name
+    batch = next((d for d in reversed(plan.batches) if d in index_names(operand)), None)
+    home = loop_of(name, batch) if batch else None
+    threads = None if plan.threads in plan.batches else target
+    return with_run_panels(schedule, identifier, operand, (plan.run, plan.width), home, threads)
 
 
 def _instructed(schedule: Schedule, identifier: str, plan: Packing, words: Words) -> Schedule:

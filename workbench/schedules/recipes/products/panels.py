@@ -56,8 +56,8 @@ def with_panel(
     B_local(n / 16, k / 4, n % 16, k % 4).
     """
     if once or is_known(operand.tensor):
-        schedule, home = _once(schedule, home)
-    schedule, buffer = staged(schedule, _meant(schedule, operand, home), home)
+        schedule, home = once_before(schedule, home.statement)
+    schedule, buffer = staged(schedule, meant(schedule, operand, home), home)
     dim, size = cut
     dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
     outer = [d for d in dims if d in batches]
@@ -91,30 +91,30 @@ def copied_rows(schedule: Schedule, operand: Read, home: LoopName, dim: str, *, 
     before → after:  A(m, k)   →   A_local(m, k)      in lanes along the dim k
     """
     if once or is_known(operand.tensor):
-        schedule, home = _once(schedule, home)
-    schedule, buffer = staged(schedule, _meant(schedule, operand, home), home)
-    return vectorize(_copying(schedule, buffer)[_place(operand, dim)]).on(schedule)
+        schedule, home = once_before(schedule, home.statement)
+    schedule, buffer = staged(schedule, meant(schedule, operand, home), home)
+    return vectorize(copying(schedule, buffer)[_place(operand, dim)]).on(schedule)
 
 
-def _once(schedule: Schedule, home: LoopName) -> tuple[Schedule, LoopName]:
-    """A loop of one iteration around the nest of a loop, and its name."""
-    once = steps.add_unit_loop(home.statement, 0, name=fresh_name("once", {x.name for x in loops(schedule.tree)}))
+def once_before(schedule: Schedule, statement: str) -> tuple[Schedule, LoopName]:
+    """A loop of one iteration around the nest of a statement, and its name."""
+    once = steps.add_unit_loop(statement, 0, name=fresh_name("once", {x.name for x in loops(schedule.tree)}))
     return once.on(schedule), once.made
 
 
-def _copying(schedule: Schedule, buffer: str) -> list[LoopName]:
+def copying(schedule: Schedule, buffer: str) -> list[LoopName]:
     """The loops that only the copy into a buffer is in."""
     load = loads_of(schedule.program, buffer)[0]
     return [loop_of(load.name, loop) for loop in own_loops(schedule.tree, load.id)]
 
 
-def _cut(loop: LoopName, size: int, names: tuple[str, str]) -> Split:
+def in_pieces(loop: LoopName, size: int, names: tuple[str, str]) -> Split:
     """The loop in pieces, called after it with these words."""
     outer, inner = (loop.part(word).loop for word in names)
     return split(loop, size, names=(outer, inner))
 
 
-def _meant(schedule: Schedule, operand: Read, home: str) -> str:
+def meant(schedule: Schedule, operand: Read, home: str) -> str:
     """The operand's array, or this read alone where a loop touches the array elsewhere too."""
     users = statements(rest_of(find_loop(schedule.program, schedule.tree, home)))
     touches = [a for s in users for a in schedule.program.statement(s).accesses if a.array == operand.tensor]
@@ -126,8 +126,8 @@ def _copied(
     schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool, in_order: bool = False
 ) -> Schedule:
     """The copy panel by panel, or all of them row by row, in lanes or unrolled along the dimension that was cut."""
-    own = _copying(schedule, buffer)
-    panels = _cut(own[position], size, ("panel", "lane"))
+    own = copying(schedule, buffer)
+    panels = in_pieces(own[position], size, ("panel", "lane"))
     others = [*own[:position], *own[position + 1 :]]
     walked = (*others, panels.outer, panels.inner) if in_order else (panels.outer, *others, panels.inner)
     schedule = applied(panels.on(schedule), reorder(*walked))
@@ -140,9 +140,9 @@ def _copied_words(
     schedule: Schedule, buffer: str, cut: tuple[int, int], group: tuple[int, int], *, along: bool
 ) -> Schedule:
     """The copy panel by panel, in it word by word: each of neighbours, or of as many rows that are exchanged."""
-    own = _copying(schedule, buffer)
+    own = copying(schedule, buffer)
     row, deep = own[cut[0]], own[group[0]]
-    panels, words = _cut(row, cut[1], ("panel", "lane")), _cut(deep, group[1], ("group", "term"))
+    panels, words = in_pieces(row, cut[1], ("panel", "lane")), in_pieces(deep, group[1], ("group", "term"))
     others = [words.outer if x == deep else x for x in own if x != row]
     inner = (panels.inner, words.inner) if along else (words.inner, panels.inner)
     schedule = applied(words.on(panels.on(schedule)), reorder(panels.outer, *others, *inner))
@@ -151,9 +151,9 @@ def _copied_words(
 
 def channels_last(schedule: Schedule, operand: Read, home: LoopName, dim: str) -> Schedule:
     """The operand copied before everything else, all cells of a dim side by side: I_local(y, x, c)."""
-    schedule, home = _once(schedule, home)
-    schedule, buffer = staged(schedule, _meant(schedule, operand, home), home)
-    place, own = _place(operand, dim), _copying(schedule, buffer)
+    schedule, home = once_before(schedule, home.statement)
+    schedule, buffer = staged(schedule, meant(schedule, operand, home), home)
+    place, own = _place(operand, dim), copying(schedule, buffer)
     if place + 1 < len(own):
         names = [f"d{n}" for n in range(len(own))]
         cells = [*names[:place], *names[place + 1 :], names[place]]
@@ -182,38 +182,38 @@ def in_words(
     else:
         schedule = grouped(schedule, operand, home, (dim, words.count))
     (buffer,) = {*schedule.program.arrays} - before
-    return _shared(schedule, buffer, words, target)
+    return shared(schedule, buffer, target, size=words.bytes, least=words.count)
 
 
-def _shared(schedule: Schedule, buffer: str, words: Words, target: Target) -> Schedule:
-    """A copy divided among threads, where that takes longer than to begin."""
+def shared(schedule: Schedule, buffer: str, target: Target, *, size: int, least: int = 1) -> Schedule:
+    """A copy of elements of `size` bytes divided among threads, each `least` iterations at least, where it is long."""
     load, costs = loads_of(schedule.program, buffer)[0], target.costs
     shape = structure(schedule.program, load.id)
-    vectors = prod(shape.trip(d) or 1 for d in load.dims) / target.lanes(8 * words.bytes)
+    vectors = prod(shape.trip(d) or 1 for d in load.dims) / target.lanes(8 * size)
     if target.cores == 1 or vectors * costs.copied_vector_seconds < SHARED * costs.region_seconds:
         return schedule
     around = path(schedule.tree, load.id)
-    for own, loop in zip(_copying(schedule, buffer), around[-len(_copying(schedule, buffer)) :], strict=True):
+    for own, loop in zip(copying(schedule, buffer), around[-len(copying(schedule, buffer)) :], strict=True):
         trip = prod(shape.trip(d) or 1 for d in index_names(loop.row(load.id)))
-        if trip >= target.cores * words.count and loop.kind == "serial":
+        if trip >= target.cores * least and loop.kind == "serial":
             return parallelize(own).on(schedule)
     return schedule
 
 
 def grouped(schedule: Schedule, operand: Read, home: LoopName, group: tuple[str, int]) -> Schedule:
     """The operand copied before everything else, so many cells of a dim side by side: I_local(c / 4, y, x, c % 4)."""
-    schedule, home = _once(schedule, home)
-    schedule, buffer = staged(schedule, _meant(schedule, operand, home), home)
+    schedule, home = once_before(schedule, home.statement)
+    schedule, buffer = staged(schedule, meant(schedule, operand, home), home)
     dim, count = group
     if count == 1:
         return schedule
     place = _place(operand, dim)
     names = [f"d{n}" for n in range(len(operand.subscripts))]
     cells = [f"{d} / {count}" if n == place else d for n, d in enumerate(names)]
-    own = _copying(schedule, buffer)
+    own = copying(schedule, buffer)
     layout = f"({', '.join(names)}) -> ({', '.join((*cells, f'{names[place]} % {count}'))})"
     schedule = transform_layout(buffer, layout).on(schedule)
-    words = _cut(own[place], count, ("group", "term"))
+    words = in_pieces(own[place], count, ("group", "term"))
     others = [words.outer if n == place else x for n, x in enumerate(own)]
     inner = [words.inner] if others[-1] == words.outer else [words.inner, others.pop()]
     schedule = applied(words.on(schedule), reorder(*others, *inner))

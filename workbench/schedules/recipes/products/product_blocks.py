@@ -10,11 +10,15 @@ from workbench.records import record
 from workbench.schedules.analysis.blocking import STREAMED_ROWS, shapes, tile_slots, vast
 from workbench.schedules.analysis.structure import Structure
 from workbench.schedules.recipes.decisions import decide, sizes_near
+from workbench.schedules.recipes.loops.loop_collapse import ends_in_run
 from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.target import Target
 
 REUSE = 4
 """Register tiles that must read a panel before its copy pays, where it is not `STREAMED`."""
+
+RUN_REUSE, RUN_TERMS = 16, 32
+"""The same of a panel of a run, which must be so high: fewer terms are near each other as they lie."""
 
 LEAST = 3
 """Vectors in a row that are worth blocks."""
@@ -75,7 +79,7 @@ class Packing:
     read along the columns; `other`, along the rows, is packed too where it does not run along the reduction.  The loop
     `threads` is divided among the processors.
 
-    The dims of `run` are the column together: they are fused, and what is read along them stays where it is.
+    The dims of `run` are the column together: they are fused.
     Where an instruction takes `words`, panels hold so many contributions of the depth side by side.  A `streamed`
     operand is copied in the order of memory, all panels of a block of the depth together.
     """
@@ -126,11 +130,14 @@ def sized(
     cores = 1 if batch else target.cores
     tile = (words.rows, words.columns // lanes) if words and words.tiles else None
     wide = across is None and streamed and n >= cores * LEAST * lanes
-    division = _division((m, n), lanes, cores, target, flat=flat, across=wide or across, tile=tile)
+    name = shape.statement.name
+    operand = _packed_columns(shape, run, reads[0], (m, k), words, target)
+    there = flat and operand is None
+    division = _division((m, n), lanes, cores, target, flat=flat, there=there, across=wide or across, tile=tile)
     if tile is None:
-        division = _decided(division, shape, (m, n), lanes, cores, flat=flat, free=across is None)
+        division = _decided(division, shape, (m, n), lanes, cores, there=there, free=across is None)
     inner = (words.bytes if words else size) * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
-    name, other = shape.statement.name, _packed_rows(shape, (row, depth, k), reads[1], words)
+    other = _packed_rows(shape, (row, depth, k), reads[1], words)
     unit = words.depth if words else DEPTH
     both, line = other is not None and words is None, division.width * inner
     depths = _even(k, STREAMED[1], unit) if streamed else _depth(k, line, target, whole=whole, both=both, unit=unit)
@@ -144,7 +151,6 @@ def sized(
     if rows and not (flat or depths or columns or division.rows < m):
         columns = -(-n // division.width) * division.width  # all in one block: there panels are packed for all rows
     blocks = {column: columns, depth: depths, row: rows}
-    operand = None if flat or (not words and not decide(f"{name}_pack_columns", True, (True, False))) else reads[0]
     threads = batch or over_blocks(column if division.across else row)
     sizes = column, division.width, row, division.height, depth, blocks
     return Packing(*sizes, operand, other, batches, threads, run if flat else (), words, streamed and depths > 0)
@@ -158,6 +164,17 @@ def _is_streamed(shape: Structure, dims: tuple[str, int, int], operand: Read, ta
     (column, rows, terms), (most, depth) = dims, STREAMED
     few = STREAMED_ROWS < rows <= most and terms >= 2 * depth
     return few and not is_known(operand.tensor) and vast(shape, column, target)
+
+
+def _packed_columns(
+    shape: Structure, run: tuple[str, ...], operand: Read, counts: tuple[int, int], words: Words | None, target: Target
+) -> Read | None:
+    """What is read along the columns where it is packed: along a run, where enough rows share enough terms."""
+    rows, terms = counts
+    pays = rows >= RUN_REUSE * target.tile[0] and terms >= RUN_TERMS
+    apart = len(run) > 1 and not (pays and ends_in_run(shape, operand, run))
+    packs = words is not None or (not apart and decide(f"{shape.statement.name}_pack_columns", True, (True, False)))
+    return operand if packs else None
 
 
 def _packed_rows(shape: Structure, dims: tuple[str, str, int], operand: Read, words: Words | None) -> Read | None:
@@ -220,7 +237,7 @@ class _Division:
 
 
 def _decided(
-    usual: _Division, shape: Structure, cells: tuple[int, int], lanes: int, cores: int, *, flat: bool, free: bool
+    usual: _Division, shape: Structure, cells: tuple[int, int], lanes: int, cores: int, *, there: bool, free: bool
 ) -> _Division:
     """The tiles and the loop that cores divide, as they were chosen where somebody chose."""
     name, vectors = shape.statement.name, usual.width // lanes
@@ -229,12 +246,12 @@ def _decided(
     across = decide(f"{name}_divided", usual.across, (True, False)) if free else usual.across
     if (height, wide, across) == (usual.height, vectors, usual.across):
         return usual
-    return _divided(cells, (height, wide), lanes, cores, flat=flat, across=across)
+    return _divided(cells, (height, wide), lanes, cores, there=there, across=across)
 
 
 def _division(
-    cells: tuple[int, int], lanes: int, cores: int, target: Target, *, flat: bool, across: bool | None,
-    tile: tuple[int, int] | None = None,
+    cells: tuple[int, int], lanes: int, cores: int, target: Target, *, flat: bool, there: bool,
+    across: bool | None, tile: tuple[int, int] | None = None,
 ) -> _Division:  # fmt: skip
     """The tiles that leave the core with most to do the least, the usual ones unless others gain something.
 
@@ -251,19 +268,19 @@ def _division(
     first = cells[0] <= MANY * cells[1]
     order = (first, not first) if across is None else (across,)
     tiles = [tile] if tile else shapes(target)
-    ways = [_divided(cells, s, lanes, cores, flat=flat, across=a) for a in order for s in tiles]
+    ways = [_divided(cells, s, lanes, cores, there=there, across=a) for a in order for s in tiles]
     best = min(ways, key=slots)
     return next(x for x in ways if slots(x) <= GAIN * slots(best))
 
 
 def _divided(
-    cells: tuple[int, int], shape: tuple[int, int], lanes: int, cores: int, *, flat: bool, across: bool
+    cells: tuple[int, int], shape: tuple[int, int], lanes: int, cores: int, *, there: bool, across: bool
 ) -> _Division:
     """The share of each core in a product of so many rows and columns."""
     rows, columns = cells
     height, width = shape[0], shape[1] * lanes
     # Panels are packed whole; what stays where it is can be divided between any two vectors.
-    unit = lanes if flat and across and cores > 1 else width
+    unit = lanes if there and across and cores > 1 else width
     if across:
         columns = _even(columns, -(-columns // cores), unit) or columns
     else:
