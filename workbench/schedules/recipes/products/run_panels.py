@@ -10,11 +10,12 @@ from math import prod
 
 from workbench.lang.expr import Read
 from workbench.poly.programs.loop_names import LoopName, fused_name, loop_of
+from workbench.schedules import steps  # by which few products go: loaded with the first
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.products.panels import copying, in_pieces, meant, once_before, shared
 from workbench.schedules.recipes.staging import staged
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, reorder, transform_layout, vectorize
+from workbench.schedules.steps import reorder, transform_layout, vectorize
 from workbench.schedules.transform import applied
 from workbench.target import Target
 
@@ -38,7 +39,7 @@ def with_run_panels(
     own = copying(schedule, buffer)
     loops, others = own[-len(run) :], own[: -len(run)]
     panels = in_pieces(loop_of(loops[0].statement, fused_name(*(x.loop for x in loops))), size, ("panel", "lane"))
-    schedule = applied(panels.on(fuse(*loops).on(schedule)), reorder(panels.outer, *others, panels.inner))
+    schedule = applied(panels.on(steps.fuse(*loops).on(schedule)), reorder(panels.outer, *others, panels.inner))
     schedule = vectorize(panels.inner).on(schedule)
     array = schedule.program.arrays[buffer]
     return shared(schedule, buffer, target, size=array.dtype.bytes) if target is not None else schedule
