@@ -5,7 +5,7 @@ a register tile walks through memory with stride 1, and few pages are in use at 
 
 Which products come into question `packing` says here: enough multiplications, two operands that are read in order.
 From how many rows on they are packed, and in which blocks, is `sized` of `product_blocks.py`; what the copies look
-like, `panels.py`.  Products that are not packed are tiled by `recipes/loops/tiling.py`.
+like, `panels.py` and, of pixels, `run_panels.py`.  Products that are not packed are tiled by `recipes/loops/tiling.py`.
 """
 
 from __future__ import annotations
