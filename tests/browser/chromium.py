@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Callable
@@ -16,6 +17,11 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-sync", "-
 CONTROL, SHIFT, ALT = "Control+", "Shift+", "Alt+"
 PATIENCE = 180  # seconds: a test on a machine that is busy with other things is slow, not wrong
 _CENTRED = "(e) => e.scrollIntoView({block: 'center', inline: 'nearest'})"
+_AWAITED = """(() => {
+    const value = (0, eval)(%s), found = typeof value === "function" ? value() : value
+    const late = (no) => setTimeout(() => no(new Error("nothing came within %d s")), 1000 * %d)
+    return found instanceof Promise ? Promise.race([found, new Promise((_, no) => late(no))]) : found
+})()"""
 _PLAIN = '(() => { try { const v = (%s); return typeof v === "object" ? v !== null : v } catch { return null } })()'
 
 Spot = tuple[float, float]
@@ -82,7 +88,10 @@ class Browser:
         self.do(lambda: self.page.goto(address, wait_until="commit"))
 
     def run(self, script: str) -> Any:
-        """The value of a JavaScript expression; promises are awaited."""
+        """The value of a JavaScript expression; promises are awaited, but not for ever."""
+        return self._evaluated(_AWAITED % (json.dumps(script), PATIENCE, PATIENCE))
+
+    def _evaluated(self, script: str) -> Any:
         return self.do(lambda: self.page.evaluate(script))
 
     def until(self, script: str, seconds: float = PATIENCE) -> Any:
@@ -90,7 +99,7 @@ class Browser:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.pump()
-            if value := self.run(_PLAIN % script):
+            if value := self._evaluated(_PLAIN % script):
                 return value
             time.sleep(0.03)
         raise BrowserError(f"not within {seconds:g} s: {script}\n" + "\n".join(self.console[-8:]))

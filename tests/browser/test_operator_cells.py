@@ -55,10 +55,23 @@ def page(lab, browser) -> Page:
     return lab.open(browser, "operators", "import workbench as wb", FINE, "import time")
 
 
+@pytest.fixture(scope="module")
+def ready(page) -> Page:
+    """The page, its kernel with workbench."""
+    page.execute(0)
+    return page
+
+
+def enter(browser: Browser, cell: int = 1) -> None:
+    """Go to a cell, and choose all of its text; a click alone leaves the focus where a busy page had it."""
+    browser.click(EDITOR, cell)
+    browser.run(f"document.querySelectorAll('{EDITOR}')[{cell}].focus()")
+    browser.key("a", CONTROL)
+
+
 def write(browser: Browser, text: str, cell: int = 1) -> None:
     """Replace a cell's text with the keyboard."""
-    browser.click(EDITOR, cell)
-    browser.key("a", CONTROL)
+    enter(browser, cell)
     browser.type(text)
 
 
@@ -80,12 +93,11 @@ def test_nothing_is_asked_of_a_kernel_without_workbench_until_it_has_it(page, br
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
-def test_an_error_is_underlined_at_the_token_of_its_caret_while_one_types(name, page, browser, measured, keep_window):
+def test_an_error_is_underlined_at_the_token_of_its_caret_while_one_types(name, ready, browser, measured, keep_window):
     text = broken(name)
     token, words = named(text)
     clean(browser)
-    browser.click(EDITOR, 1)
-    browser.key("a", CONTROL)
+    enter(browser)
     browser.run(TYPED % (json.dumps(EDITOR), 1, RANGE))
     for part in ("%%operator\n", text[: len(text) // 2], text[len(text) // 2 :]):
         browser.type(part)
@@ -98,7 +110,7 @@ def test_an_error_is_underlined_at_the_token_of_its_caret_while_one_types(name, 
     clean(browser)
 
 
-def test_several_errors_and_unfinished_text(page, browser):
+def test_several_errors_and_unfinished_text(ready, browser):
     write(browser, "%%operator\ndef f(float(N) x) -> (y, z) { y(i) = a(i)  z(i) = b(i) }")
     browser.until(f"document.querySelectorAll('{RANGE}').length")
     found = texts(browser, RANGE)
@@ -113,17 +125,16 @@ def test_several_errors_and_unfinished_text(page, browser):
     clean(browser)
 
 
-def test_errors_are_underlined_while_a_cell_runs(page, browser, lab, measured):
-    page.browser.run(
+def test_errors_are_underlined_while_a_cell_runs(ready, browser, lab, measured):
+    ready.browser.run(
         "window.notebook.content.widgets[2].model.sharedModel.setSource("
         "\"import os, time\\nwhile not os.path.exists('end_typing'): time.sleep(0.05)\")"
     )
-    page.execute(2, wait=False)
+    ready.execute(2, wait=False)
     runs = "document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[2].textContent.includes('*')"
     try:
         browser.until(runs)
-        browser.click(EDITOR, 1)
-        browser.key("a", CONTROL)
+        enter(browser)
         browser.run(TYPED % (json.dumps(EDITOR), 1, RANGE))
         browser.type(FINE.replace("Alpha(", "Alpa("))
         waited = browser.run("window.typed")
@@ -137,15 +148,15 @@ def test_errors_are_underlined_while_a_cell_runs(page, browser, lab, measured):
     clean(browser)
 
 
-def test_a_restarted_kernel_is_asked_again(page, browser):
-    page.restart()
-    page.execute(0)
+def test_a_restarted_kernel_is_asked_again(ready, browser):
+    ready.restart()
+    ready.execute(0)
     write(browser, FINE.replace("Alpha(", "Alpa("))
     browser.until(f"{UNDERLINED} && {UNDERLINED}.textContent === 'Alpa'")
     clean(browser)
 
 
-def test_names_and_sizes_are_completed_and_words_highlighted(page, browser):
+def test_names_and_sizes_are_completed_and_words_highlighted(ready, browser):
     for begun, whole in (("Beta(i) = Alpha(i, Ro", "Rows"), ("Beta(i) = Al", "Alpha"), ("Beta(i) = sq", "sqrt")):
         write(browser, FINE.partition("    Beta")[0] + "    " + begun)
         browser.key("Tab")
