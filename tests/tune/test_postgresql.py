@@ -10,6 +10,7 @@ from glob import glob
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 import workbench as wb
 from tests.tune.support import SIZES, SMALL
@@ -77,13 +78,21 @@ def test_trials_are_kept_and_the_same_one_is_not_added_twice(server):
     assert again.fastest(PROBLEM.key).number == 3
 
 
-def test_four_processes_write_at_once(server):
+@pytest.fixture
+def empty(server):
+    """The URL of a database without tables."""
+    with create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
+        connection.execute(text("CREATE DATABASE empty"))
+    return server.replace("/postgres?", "/empty?")
+
+
+def test_four_processes_make_the_tables_and_write_at_once(empty):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, server, str(n), "25"], env=environment) for n in range(4)
+        subprocess.Popen([sys.executable, "-c", WRITER, empty, str(n), "25"], env=environment) for n in range(4)
     ]
     assert [w.wait(120) for w in writers] == [0] * 4
-    assert sum(t.uid.count("-") == 1 for t in Database(server).of_problem(PROBLEM.key)) == 100
+    assert sum(t.uid.count("-") == 1 for t in Database(empty).of_problem(PROBLEM.key)) == 100
 
 
 def test_a_study_runs_on_it_and_calls_find_their_schedule_there(server):

@@ -186,9 +186,11 @@ class Database:
 
     def _prepare(self) -> None:
         if self.writable:
-            with self.lock, self._writing() as connection:
-                TABLES.create_all(connection)
-                insert_new(connection, FACTS, {"name": "version", "value": str(VERSION)})
+            with self.lock:
+                try:
+                    self._make_tables()
+                except WorkbenchError:  # another process may have made them between the look and the making
+                    self._make_tables()
         with self._reading() as connection:
             found = connection.execute(sql.select(FACTS.c.value).where(FACTS.c.name == "version")).scalar()
         if not str(found).isdigit() or int(str(found)) > VERSION:
@@ -196,6 +198,12 @@ class Database:
                 f"the database {self.shown} has version {shown(found)}; this workbench knows versions up to {VERSION}. "
                 "Update the workbench, or give another database=..."
             )
+
+    def _make_tables(self) -> None:
+        """Make the tables that are not there."""
+        with self._writing() as connection:
+            TABLES.create_all(connection)
+            insert_new(connection, FACTS, {"name": "version", "value": str(VERSION)})
 
     def _rows(self, query: Any) -> Iterator[Mapping[str, Any]]:
         with self._reading() as connection:
