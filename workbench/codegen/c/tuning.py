@@ -39,14 +39,12 @@ def tuning(nest: Nest, target: Target) -> str:
     """What stands before everything else in the C text; "" if nothing need be said."""
     if target.vector_bits != BITS or "avx2" not in target.isa:
         return ""
-    tiles = [x for x in walk(nest) if isinstance(x, Accumulate)]
-    steps = [n for x in tiles for n in _steps(x)]
-    if not steps or min(steps) <= FEW:
+    tiles = [x for x in walk(nest) if isinstance(x, Accumulate) and any(_steps(x))]
+    if not tiles or min(n for x in tiles for n in _steps(x)) <= FEW:
         return ""
     shapes: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for x in tiles:
-        for cells in x.locals if any(_steps(x)) else ():
-            shapes[cells.cell.array].append(_shape(cells))
+    for cells in (c for x in tiles for c in x.locals):
+        shapes[cells.cell.array].append(_shape(cells))
     masked = any(isinstance(x, For) and x.limit is not None for tile in tiles for x in walk(tile.body))
     told = [shape for own in shapes.values() for shape in ([max(own, key=prod)] if masked else own)]
     return ALIKE if any(_is_read_again(*shape) for shape in told) else ""

@@ -16,7 +16,7 @@ from typing import IO, Any, Literal
 
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError
 
 from workbench.errors import WorkbenchError, shown
 from workbench.records import record
@@ -189,8 +189,10 @@ class Database:
             with self.lock:
                 try:
                     self._make_tables()
-                except WorkbenchError:  # another process may have made them between the look and the making
-                    self._make_tables()
+                except WorkbenchError as error:
+                    if not isinstance(error.__cause__, IntegrityError | ProgrammingError):
+                        raise
+                    self._make_tables()  # another process made them between the look and the making
         with self._reading() as connection:
             found = connection.execute(sql.select(FACTS.c.value).where(FACTS.c.name == "version")).scalar()
         if not str(found).isdigit() or int(str(found)) > VERSION:

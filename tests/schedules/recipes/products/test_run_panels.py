@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
 import pytest
 
 import workbench as wb
+from tests.schedules.agreeing import agree
 from tests.support import examples
 from workbench.target import Target
 
@@ -30,25 +30,8 @@ def packs(source: str, sizes: dict[str, int]) -> bool:
 
 
 def check(source: str, sizes: dict[str, int], threads: int, seed: int = 0) -> None:
-    """The default against NumPy's sums."""
-    op, random = wb.operator(source), np.random.default_rng(seed)
-    kernel = wb.build(wb.autoschedule(op, **sizes), threads=threads)
-    image, weights = (random.standard_normal(shape, dtype=np.float32) for shape in shapes(op, sizes))
-    if "grouped" in source:
-        expected = np.einsum("ngcyx,gfc->ngfyx", image, weights)
-    elif "down" in source:
-        expected = np.einsum("cyx,fc->fyx", image[:, 1:], weights)
-    else:
-        step = 2 if "2 * y" in source else 3 if "3 * y" in source else 1
-        expected = np.einsum("ncyx,fc->nfyx", image[:, :, ::step, ::step], weights)
-    np.testing.assert_allclose(kernel(image, weights), expected, rtol=1e-3, atol=1e-3)
-
-
-def shapes(op: wb.Operator, sizes: dict[str, int]) -> list[tuple[int, ...]]:
-    return [tuple(sizes[str(d)] for d in x) for x in DIMS[op.name]]
-
-
-DIMS = {"pointwise": ("NCHW", "FC"), "grouped": ("NGCHW", "GFC"), "down": ("CHW", "FC")}
+    """The default, with the flags that users get, against the oracle."""
+    agree(wb.autoschedule(wb.operator(source), **sizes), seed=seed, threads=threads, debug=False)
 
 
 @pytest.mark.parametrize("step", [1, 2])

@@ -68,8 +68,8 @@ def with_panel(
     along = bool(deep) and runs_along(schedule, operand, deep)
     schedule = transform_layout(buffer, f"({', '.join(dims)}) -> ({', '.join(cells)})").on(schedule)
     if deep:
-        return _copied_words(schedule, buffer, (dims.index(dim), size), (dims.index(deep), words), along=along)
-    return _copied(schedule, buffer, dims.index(dim), size, lanes=lanes, in_order=in_order)
+        return _word_by_word(schedule, buffer, (dims.index(dim), size), (dims.index(deep), words), along=along)
+    return panel_by_panel(schedule, buffer, dims.index(dim), size, lanes=lanes, in_order=in_order)
 
 
 def _in_turn(schedule: Schedule, statement: str, dims: Collection[str]) -> list[str]:
@@ -122,7 +122,7 @@ def meant(schedule: Schedule, operand: Read, home: str) -> str:
     return operand.tensor if alone else spelt_read(operand.tensor, operand.subscripts)
 
 
-def _copied(
+def panel_by_panel(
     schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool, in_order: bool = False
 ) -> Schedule:
     """The copy panel by panel, or all of them row by row, in lanes or unrolled along the dimension that was cut."""
@@ -136,7 +136,7 @@ def _copied(
     return (vectorize if lanes else unroll)(panels.inner).on(schedule)
 
 
-def _copied_words(
+def _word_by_word(
     schedule: Schedule, buffer: str, cut: tuple[int, int], group: tuple[int, int], *, along: bool
 ) -> Schedule:
     """The copy panel by panel, in it word by word: each of neighbours, or of as many rows that are exchanged."""

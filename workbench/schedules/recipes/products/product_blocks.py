@@ -104,15 +104,9 @@ class Packing:
 
 
 def sized(
-    shape: Structure,
-    dims: tuple[tuple[str, ...], str, str],
-    reads: tuple[Read, Read],
-    target: Target,
-    *,
-    whole: bool,
-    across: bool | None,
-    words: Words | None = None,
-) -> Packing | None:
+    shape: Structure, dims: tuple[tuple[str, ...], str, str], reads: tuple[Read, Read], target: Target, *,
+    whole: bool, across: bool | None, words: Words | None = None,
+) -> Packing | None:  # fmt: skip
     """The blocks of a product: columns (dims of one run), row and depth, and what is read along the first two.
 
     Unless it is `whole`, borders cut tiles, whose cells go through the panel one by one: it stays in the first cache.
@@ -130,7 +124,6 @@ def sized(
     cores = 1 if batch else target.cores
     tile = (words.rows, words.columns // lanes) if words and words.tiles else None
     wide = across is None and streamed and n >= cores * LEAST * lanes
-    name = shape.statement.name
     operand = _packed_columns(shape, run, reads[0], (m, k), words, target)
     there = flat and operand is None
     division = _division((m, n), lanes, cores, target, flat=flat, there=there, across=wide or across, tile=tile)
@@ -138,22 +131,34 @@ def sized(
         division = _decided(division, shape, (m, n), lanes, cores, there=there, free=across is None)
     inner = (words.bytes if words else size) * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
     other = _packed_rows(shape, (row, depth, k), reads[1], words)
-    unit = words.depth if words else DEPTH
-    both, line = other is not None and words is None, division.width * inner
-    depths = _even(k, STREAMED[1], unit) if streamed else _depth(k, line, target, whole=whole, both=both, unit=unit)
-    depths = decide(f"{name}_block_{depth}", depths, lambda: sizes_near(depths, k // 2, unit=16, zero=True))
-    blocks_of = _streamed_blocks if streamed else _blocks
-    columns, rows = blocks_of((m, n), division, (depths or k) * inner, target)
-    rows = decide(f"{name}_block_{row}", rows, lambda: sizes_near(rows, m // 2, unit=division.height, zero=True))
-    columns = decide(
-        f"{name}_block_{column}", columns, lambda: sizes_near(columns, n // 2, unit=division.width, zero=True)
-    )
-    if rows and not (flat or depths or columns or division.rows < m):
-        columns = -(-n // division.width) * division.width  # all in one block: there panels are packed for all rows
-    blocks = {column: columns, depth: depths, row: rows}
+    blocks = _cache_blocks(
+        shape, dims, (n, m, k), division, inner, target, streamed=streamed, whole=whole,
+        both=other is not None and words is None, unit=words.depth if words else DEPTH,
+    )  # fmt: skip
     threads = batch or over_blocks(column if division.across else row)
     sizes = column, division.width, row, division.height, depth, blocks
-    return Packing(*sizes, operand, other, batches, threads, run if flat else (), words, streamed and depths > 0)
+    return Packing(*sizes, operand, other, batches, threads, run if flat else (), words, streamed and blocks[depth] > 0)
+
+
+def _cache_blocks(
+    shape: Structure, dims: tuple[tuple[str, ...], str, str], counts: tuple[int, int, int], division: _Division,
+    inner: int, target: Target, *, streamed: bool, whole: bool, both: bool, unit: int,
+) -> dict[str, int]:  # fmt: skip
+    """The blocks of columns, depth and rows, as they were chosen where somebody chose; a term has `inner` bytes."""
+
+    def chosen(dim: str, usual: int, trip: int, unit: int) -> int:
+        name = f"{shape.statement.name}_block_{dim}"
+        return decide(name, usual, lambda: sizes_near(usual, trip // 2, unit=unit, zero=True))
+
+    (run, row, depth), (n, m, k), line = dims, counts, division.width * inner
+    terms = _even(k, STREAMED[1], unit) if streamed else _depth(k, line, target, whole=whole, both=both, unit=unit)
+    terms = chosen(depth, terms, k, 16)
+    columns, rows = (_streamed_blocks if streamed else _blocks)((m, n), division, (terms or k) * inner, target)
+    rows = chosen(row, rows, m, division.height)
+    columns = chosen(fused_name(*run), columns, n, division.width)
+    if rows and not (len(run) > 1 or terms or columns or division.rows < m):
+        columns = -(-n // division.width) * division.width  # all in one block: there panels are packed for all rows
+    return {fused_name(*run): columns, depth: terms, row: rows}
 
 
 def _is_streamed(shape: Structure, dims: tuple[str, int, int], operand: Read, target: Target) -> bool:

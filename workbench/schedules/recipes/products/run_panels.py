@@ -9,14 +9,13 @@ from __future__ import annotations
 from math import prod
 
 from workbench.lang.expr import Read
-from workbench.poly.programs.loop_names import LoopName, fused_name, loop_of
+from workbench.poly.programs.loop_names import LoopName
 from workbench.schedules import steps  # by which few products go: loaded with the first
 from workbench.schedules.analysis.structure import structure
-from workbench.schedules.recipes.products.panels import copying, in_pieces, meant, once_before, shared
+from workbench.schedules.recipes.products.panels import copying, meant, once_before, panel_by_panel, shared
 from workbench.schedules.recipes.staging import staged
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import reorder, transform_layout, vectorize
-from workbench.schedules.transform import applied
+from workbench.schedules.steps import transform_layout
 from workbench.target import Target
 
 
@@ -37,10 +36,8 @@ def with_run_panels(
     schedule, buffer = staged(schedule, meant(schedule, operand, home), home)
     schedule = transform_layout(buffer, _layout(schedule, buffer, trips, size)).on(schedule)
     own = copying(schedule, buffer)
-    loops, others = own[-len(run) :], own[: -len(run)]
-    panels = in_pieces(loop_of(loops[0].statement, fused_name(*(x.loop for x in loops))), size, ("panel", "lane"))
-    schedule = applied(panels.on(steps.fuse(*loops).on(schedule)), reorder(panels.outer, *others, panels.inner))
-    schedule = vectorize(panels.inner).on(schedule)
+    schedule = steps.fuse(*own[-len(run) :]).on(schedule)
+    schedule = panel_by_panel(schedule, buffer, len(own) - len(run), size, lanes=True)
     array = schedule.program.arrays[buffer]
     return shared(schedule, buffer, target, size=array.dtype.bytes) if target is not None else schedule
 
@@ -50,10 +47,6 @@ def _layout(schedule: Schedule, buffer: str, trips: list[int], size: int) -> str
     array = schedule.program.arrays[buffer]
     names = [f"d{n}" for n in range(len(array.extent) - array.times)]
     others, run = names[: -len(trips)], names[-len(trips) :]
-    along = " + ".join(f"{step} * {d}" if step > 1 else d for step, d in zip(_steps(trips), run, strict=True))
+    strides = [prod(trips[n + 1 :]) for n in range(len(trips))]
+    along = " + ".join(f"{step} * {d}" if step > 1 else d for step, d in zip(strides, run, strict=True))
     return f"({', '.join(names)}) -> (({along}) / {size}, {', '.join(others)}, ({along}) % {size})"
-
-
-def _steps(trips: list[int]) -> list[int]:
-    """How many cells of a run an iteration of each of its dims goes on."""
-    return [prod(trips[n + 1 :]) for n in range(len(trips))]
